@@ -12,8 +12,8 @@ import java.util.concurrent.CompletionStage;
  * <p>All times are milliseconds of the store's own clock since 1970-01-01T00:00:00Z unless a name
  * says otherwise. Every operation is one atomic step of the store.
  *
- * <p><b>Outcomes.</b> A stage that completes normally carries an answer: granted or refused. A stage
- * that fails carries a {@link LeaseStoreException}: the outcome is unknown, unless {@link
+ * <p><b>Outcomes.</b> A stage that completes normally carries an answer: granted or refused. A
+ * stage that fails carries a {@link LeaseStoreException}: the outcome is unknown, unless {@link
  * LeaseStoreException#mayHaveRun()} says that nothing can have happened. A grant completes normally
  * only when it is as durable as {@link LeaseTerms#minReplicas()} demands.
  *
@@ -24,8 +24,8 @@ import java.util.concurrent.CompletionStage;
 public interface LeaseStore extends AutoCloseable {
 
   /**
-   * Grants the first free candidate slot to a fresh token: a window {@code [now, now + W]} above the
-   * fence of that slot.
+   * Grants the first free candidate slot to a fresh token: a window {@code [now, now + W]} above
+   * the fence of that slot.
    *
    * @param terms what the namespace agrees on
    * @param claim who asks, and for which slots
@@ -43,8 +43,8 @@ public interface LeaseStore extends AutoCloseable {
   CompletionStage<RenewReply> renew(LeaseTerms terms, Renewal renewal);
 
   /**
-   * Gives back the slot that a token holds, if it holds one. Fences it at the last id issued. Must be
-   * asked for only after the generator has been sealed.
+   * Gives back the slot that a token holds, if it holds one. Fences it at the last id issued. Must
+   * be asked for only after the generator has been sealed.
    *
    * @param terms what the namespace agrees on
    * @param release the token and where its slot may be
@@ -87,8 +87,8 @@ public interface LeaseStore extends AutoCloseable {
   CompletionStage<List<String>> warnings(LeaseTerms terms);
 
   /**
-   * Gives up connections and threads of the store's own, never those that it was handed. Idempotent;
-   * returns within about a second even if the store hangs.
+   * Gives up connections and threads of the store's own, never those that it was handed.
+   * Idempotent; returns within about a second even if the store hangs.
    */
   @Override
   void close();
@@ -119,7 +119,8 @@ public interface LeaseStore extends AutoCloseable {
    * @param token the token of the grant
    * @param slot the slot of the grant
    * @param until the end of the window as the holder knows it
-   * @param nonces the last acknowledged nonce and those of all attempts since whose outcome is unknown
+   * @param nonces the last acknowledged nonce and those of all attempts since whose outcome is
+   *     unknown
    * @param newNonce 16 hex digits, drawn afresh for this attempt alone
    * @param estimate the caller's estimate of the store's clock
    * @param seenRev the highest revision of the ledger that the caller has seen
@@ -249,7 +250,8 @@ public interface LeaseStore extends AutoCloseable {
    * @param now the store's clock
    * @param wait milliseconds until a candidate may come free, {@code >= 1}; -1 if nobody knows
    * @param rev the ledger's revision
-   * @param holder what stands in the way at the first candidate: the text of its lease key, or empty
+   * @param holder what stands in the way at the first candidate: the text of its lease key, or
+   *     empty
    */
   record Full(long now, long wait, long rev, String holder) implements ClaimReply {}
 
