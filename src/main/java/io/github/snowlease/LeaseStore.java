@@ -239,21 +239,22 @@ public interface LeaseStore extends AutoCloseable {
    * The store is empty, or lost or changed its memory lately, and grants nothing for a while.
    *
    * @param now the store's clock
-   * @param wait milliseconds until it may grant again
+   * @param waitMillis milliseconds until it may grant again
    * @param rev the ledger's revision
    */
-  record Quarantined(long now, long wait, long rev) implements ClaimReply {}
+  record Quarantined(long now, long waitMillis, long rev) implements ClaimReply {}
 
   /**
    * No candidate is free.
    *
    * @param now the store's clock
-   * @param wait milliseconds until a candidate may come free, {@code >= 1}; -1 if nobody knows
+   * @param waitMillis milliseconds until a candidate may come free, {@code >= 1}; -1 if nobody
+   *     knows
    * @param rev the ledger's revision
    * @param holder what stands in the way at the first candidate: the text of its lease key, or
    *     empty
    */
-  record Full(long now, long wait, long rev, String holder) implements ClaimReply {}
+  record Full(long now, long waitMillis, long rev, String holder) implements ClaimReply {}
 
   /**
    * The grant is gone.

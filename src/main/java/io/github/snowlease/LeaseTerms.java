@@ -69,7 +69,7 @@ public record LeaseTerms(
    */
   public static boolean isNamespace(String text) {
     return NAMESPACE.matcher(text).matches()
-        && (text.indexOf('{') < 0 && text.indexOf('}') < 0 || HASH_TAG.matcher(text).matches());
+        && ((text.indexOf('{') < 0 && text.indexOf('}') < 0) || HASH_TAG.matcher(text).matches());
   }
 
   /**
