@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -27,6 +28,8 @@ class ReadmeTest {
   private static final Path README = Path.of("README.md");
   private static final Pattern JAVA_BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
   private static final Pattern CLASS_NAME = Pattern.compile("\\bclass (\\w+)");
+  private static final Pattern LOG_CALL =
+      Pattern.compile("log\\s*\\.(info|warn|error)\\(\\s*\"([^\"]*)\"");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
 
   @Test
@@ -49,6 +52,31 @@ class ReadmeTest {
     for (int i = 0; i < rows.size(); i++) {
       assertThat(rows.get(i)).startsWith(expected.get(i));
     }
+  }
+
+  @Test
+  void operationsGuideExplainsEveryLogLine() throws IOException {
+    String guide = Files.readString(Path.of("docs/operations.md"));
+    List<String> unexplained = new ArrayList<>();
+    int lines = 0;
+    for (String source : List.of("LeaseLog", "LeaseThread", "Snowflake")) {
+      String code =
+          Files.readString(Path.of("src/main/java/io/github/snowlease/" + source + ".java"));
+      Matcher calls = LOG_CALL.matcher(code.replaceAll("\"\\s*\\+\\s*\"", ""));
+      while (calls.find()) {
+        String headline = calls.group(2).split("[:;,]? ?\\{|: |; ", 2)[0];
+        if (headline.isEmpty()) {
+          continue; // a line that a store phrases
+        }
+        lines++;
+        String level = calls.group(1).toUpperCase(Locale.ROOT);
+        if (!guide.contains("| " + level + " | `" + headline)) {
+          unexplained.add(level + " " + headline);
+        }
+      }
+    }
+    assertThat(unexplained).isEmpty();
+    assertThat(lines).as("the pattern finds the calls").isGreaterThan(15);
   }
 
   static Stream<Path> documents() throws IOException {
