@@ -46,8 +46,8 @@ import java.util.concurrent.locks.LockSupport;
  * changed. A caller with nothing to mint from parks (virtual threads unmount), until the next tick
  * or until the lease changes, and for {@code maxWait} at most.
  *
- * <p>{@link #word()}, {@link #window()} and {@link #advance} are methods so that the simulation can run
- * the rest of the world between any two of these steps; nothing in the product overrides them.
+ * <p>{@link #word()}, {@link #window()} and {@link #advance} are methods so that the simulation can
+ * run the rest of the world between any two of these steps; nothing in the product overrides them.
  *
  * <p>Sources: the single word with one compare-and-set is Agrona's {@code SnowflakeIdGenerator};
  * the bounded window is the persisted high-water mark of Percolator's timestamp oracle.
@@ -203,11 +203,15 @@ class SnowflakeGenerator extends PaddedWord {
     if (current == CLOSED) {
       return Reason.CLOSED;
     }
+    // Never opened: then the clock has not been set yet, and its tick means nothing.
+    if (current == SEALED) {
+      return Reason.NOT_YET;
+    }
     if (tick > layout.maxTick()) {
       throw new HorizonReachedException(layout);
     }
     if (current < 0) {
-      return current == SEALED ? Reason.NOT_YET : Reason.LOST;
+      return Reason.LOST;
     }
     long next = Math.max(Math.max(current + 1, permitted.firstWord), tick << sequenceBits);
     if (next > permitted.lastWord) {
