@@ -55,6 +55,7 @@ final class NodeLeaseManager {
   private final LeaseStore store;
   private final LeaseTerms terms;
   private final BitLayout layout;
+  private final Instant horizon;
   private final SlotRange range;
   private final LeaseTimings timings;
   private final TimeSource time;
@@ -106,6 +107,7 @@ final class NodeLeaseManager {
     this.store = store;
     this.terms = terms;
     this.layout = layout;
+    this.horizon = layout.horizon();
     this.range = range;
     this.timings = timings;
     this.time = time;
@@ -334,7 +336,7 @@ final class NodeLeaseManager {
     }
     if (!everHeld) {
       everHeld = true;
-      if (Instant.ofEpochMilli(granted.now()).plus(HORIZON_WARNING).isAfter(layout.horizon())) {
+      if (Instant.ofEpochMilli(granted.now()).plus(HORIZON_WARNING).isAfter(horizon)) {
         log.horizonNear(layout);
       }
       started.complete(null);
@@ -602,7 +604,7 @@ final class NodeLeaseManager {
         clock.isObserved() ? Duration.ofMillis(time.wallMillis() - clock.estimateAt(now)) : null,
         failures,
         lastFailure,
-        layout.horizon());
+        horizon);
   }
 
   private static @Nullable Slot slotOf(@Nullable Grant grant) {
