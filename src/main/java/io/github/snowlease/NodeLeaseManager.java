@@ -169,7 +169,8 @@ final class NodeLeaseManager {
     Grant held = grant;
     if (held != null && clock.estimateAt(now) > held.until()) {
       log.windowEnded(held, failures);
-      lose(now, "the window ended without a renewal", true);
+      // A copy must not hand back what its original may still be minting on.
+      lose(now, "the window ended without a renewal", state != LeaseState.SUSPENDED);
     }
     switch (state) {
       case ACQUIRING -> acquire(now);
@@ -505,7 +506,7 @@ final class NodeLeaseManager {
     }
     closedAt = time.nanoTime();
     Grant held = grant;
-    if (held != null) {
+    if (held != null && state != LeaseState.SUSPENDED) {
       releases.add(held.release(lastTick), closedAt);
     }
     change(LeaseState.CLOSED, reason);
