@@ -1,6 +1,7 @@
 package io.github.snowlease.redis;
 
 import io.github.snowlease.LeaseStore;
+import io.github.snowlease.LeaseStoreException;
 import io.github.snowlease.LeaseTerms;
 import io.github.snowlease.Slot;
 import io.lettuce.core.RedisClient;
