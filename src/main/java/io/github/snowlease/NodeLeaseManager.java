@@ -1,0 +1,631 @@
+package io.github.snowlease;
+
+import io.github.snowlease.LeaseStore.Claim;
+import io.github.snowlease.LeaseStore.ClaimReply;
+import io.github.snowlease.LeaseStore.Full;
+import io.github.snowlease.LeaseStore.Granted;
+import io.github.snowlease.LeaseStore.Holder;
+import io.github.snowlease.LeaseStore.LayoutDiffers;
+import io.github.snowlease.LeaseStore.LedgerEntry;
+import io.github.snowlease.LeaseStore.Lost;
+import io.github.snowlease.LeaseStore.Quarantined;
+import io.github.snowlease.LeaseStore.Release;
+import io.github.snowlease.LeaseStore.RenewReply;
+import io.github.snowlease.LeaseStore.Renewal;
+import io.github.snowlease.LeaseStore.Renewed;
+import io.github.snowlease.LeaseStore.Skewed;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gets a lease, keeps it, notices when it is gone, and gets another: a state machine ({@link
+ * LeaseState}) that one thread drives by calling {@link #poll()}, when that is due or mail has
+ * come. It never blocks and reads no clock but the one it was handed, so that the simulation and
+ * the unit tests drive the very same code by hand.
+ *
+ * <p><b>Outcomes.</b> An unknown outcome never extends the window and never ends the lease. What it
+ * may have done is allowed for or undone: an unknown renewal's nonce goes into the list that the
+ * next renewal presents, an unknown claim's token is released.
+ *
+ * <p><b>Safety.</b> The generator is opened and extended only with what an answer of the store
+ * grants, and is sealed before a slot is handed back. Everything else here is about liveness.
+ *
+ * <p><b>Threads.</b> Confined to the thread that polls, but for {@link #started}, {@link
+ * #terminated}, {@link #status}, {@link #isTerminated} and {@link #close}.
+ */
+final class NodeLeaseManager {
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
+  /** The thread wakes at least so often, so that waking late shows. */
+  private static final long MAX_SLEEP_NANOS = 1_000 * NANOS_PER_MILLI;
+
+  /** How long closing spends on handing slots back before it leaves them to run out. */
+  private static final long CLOSE_BUDGET_NANOS = 1_000 * NANOS_PER_MILLI;
+
+  private static final long STEPPED_CLOCK_TOLERANCE_MILLIS = 1_000;
+  private static final Duration HORIZON_WARNING = Duration.ofDays(365);
+
+  private final LeaseStore store;
+  private final LeaseTerms terms;
+  private final BitLayout layout;
+  private final SlotRange range;
+  private final LeaseTimings timings;
+  private final TimeSource time;
+  private final Random random;
+  private final IdClock clock;
+  private final SnowflakeGenerator generator;
+  private final Holder holder;
+  private final LeaseListener listener;
+  private final LeaseLog log;
+  private final StallDetector stalls;
+  private final StoreDialog dialog;
+  private final ReleaseQueue releases;
+  private final ArrayDeque<LeaseEvent> events = new ArrayDeque<>();
+
+  private final CompletableFuture<Void> started = new CompletableFuture<>();
+  private final CompletableFuture<Void> terminated = new CompletableFuture<>();
+  private volatile SnowflakeStatus status;
+
+  private LeaseState state = LeaseState.ACQUIRING;
+  private SlotSearch search;
+
+  /** Not null in HELD and SUSPENDED, null in ACQUIRING and CLOSED. */
+  private @Nullable Grant grant;
+
+  /** When to ask the store next, if no question is open. */
+  private long dueAt;
+
+  private final long acquireDeadline;
+  private long closedAt;
+  private boolean everHeld;
+  private boolean quarantineTold;
+  private long seenRev;
+  private long renewedAt;
+  private int failures;
+  private @Nullable SnowflakeException lastFailure;
+
+  NodeLeaseManager(
+      LeaseStore store,
+      LeaseTerms terms,
+      BitLayout layout,
+      SlotRange range,
+      LeaseTimings timings,
+      TimeSource time,
+      Random random,
+      IdClock clock,
+      SnowflakeGenerator generator,
+      Holder holder,
+      LeaseListener listener) {
+    this.store = store;
+    this.terms = terms;
+    this.layout = layout;
+    this.range = range;
+    this.timings = timings;
+    this.time = time;
+    this.random = random;
+    this.clock = clock;
+    this.generator = generator;
+    this.holder = holder;
+    this.listener = listener;
+    this.log = new LeaseLog(terms.namespace());
+    this.stalls = new StallDetector(time);
+    this.dialog = new StoreDialog(time, terms.commandTimeout());
+    this.releases = new ReleaseQueue(terms.leaseTtl());
+    this.search = new SlotSearch(range, random);
+    this.dueAt = time.nanoTime();
+    this.acquireDeadline = dueAt + timings.acquireTimeoutMillis() * NANOS_PER_MILLI;
+    this.status = describe(dueAt);
+  }
+
+  /** Completes with the first lease, or with the reason why there will be none. */
+  CompletableFuture<Void> started() {
+    return started;
+  }
+
+  /** Completes when the slot is handed back, or left to run out as that takes too long. */
+  CompletableFuture<Void> terminated() {
+    return terminated;
+  }
+
+  boolean isTerminated() {
+    return terminated.isDone();
+  }
+
+  /** The lease as of the last poll. */
+  SnowflakeStatus status() {
+    return status;
+  }
+
+  /** Sets how to wake the thread that polls. */
+  void onWakeUp(Runnable wakeUp) {
+    dialog.onWakeUp(wakeUp);
+  }
+
+  /** Hands the slot back. The generator has been closed before; lastTick is what it told. */
+  void close(long lastTick) {
+    dialog.post(() -> beginClose(lastTick, "closed"));
+  }
+
+  // ---- The beat
+
+  /**
+   * Does what is due, and returns the nanoTime at which to call again at the latest. Whatever it
+   * throws, the next call goes on from a sound state.
+   */
+  long poll() {
+    long now = time.nanoTime();
+    watchForStall(now);
+    dialog.deliver();
+    dialog.giveUpIfOverdue(now);
+    Grant held = grant;
+    if (held != null && clock.estimateAt(now) > held.until()) {
+      log.windowEnded(held, failures);
+      lose(now, "the window ended without a renewal", true);
+    }
+    switch (state) {
+      case ACQUIRING -> acquire(now);
+      case HELD -> hold(now);
+      case SUSPENDED -> resolveSuspicion(now);
+      case CLOSED -> finishClose(now);
+    }
+    status = describe(now);
+    tellListener();
+    long wakeAt = dialog.hasMail() ? now : nextWakeUp(now);
+    stalls.plan(wakeAt);
+    return wakeAt;
+  }
+
+  private long nextWakeUp(long now) {
+    long wakeAt = now + MAX_SLEEP_NANOS;
+    if (!dialog.isIdle()) {
+      wakeAt = earlier(wakeAt, dialog.deadline());
+    } else if (state != LeaseState.CLOSED) {
+      wakeAt = earlier(wakeAt, dueAt);
+    }
+    if (state == LeaseState.CLOSED) {
+      wakeAt = earlier(wakeAt, closedAt + CLOSE_BUDGET_NANOS);
+    } else if (!everHeld) {
+      wakeAt = earlier(wakeAt, acquireDeadline);
+    }
+    Grant held = grant;
+    if (held != null) {
+      long left = Math.max(0, held.until() + 1 - clock.estimateAt(now));
+      wakeAt = earlier(wakeAt, now + (left + 1) * NANOS_PER_MILLI);
+    }
+    return wakeAt;
+  }
+
+  private static long earlier(long a, long b) {
+    return a - b < 0 ? a : b;
+  }
+
+  private boolean isDue(long now) {
+    return dialog.isIdle() && now - dueAt >= 0;
+  }
+
+  private void dueIn(long now, long millis) {
+    dueAt = now + millis * NANOS_PER_MILLI;
+  }
+
+  private void watchForStall(long now) {
+    StallDetector.Finding finding = stalls.beat(now);
+    if (finding == StallDetector.Finding.NONE || state == LeaseState.CLOSED) {
+      return;
+    }
+    if (finding == StallDetector.Finding.CLOCKS_DIFFER && state == LeaseState.HELD) {
+      generator.seal();
+      dialog.dropAsUnknown("the clocks of this host disagree");
+      change(LeaseState.SUSPENDED, "wall clock and nanoTime disagree");
+    } else if (finding == StallDetector.Finding.LATE && grant != null) {
+      log.stoodStill();
+      lose(now, "this process stood still and may be a copy", false);
+    }
+    // Nor is an answer to a claim taken: a copy of this process may get the same.
+    dialog.drop();
+    dueAt = now;
+  }
+
+  // ---- ACQUIRING
+
+  private void acquire(long now) {
+    if (!everHeld && now - acquireDeadline >= 0) {
+      failStart(reasonForNoLease());
+      return;
+    }
+    if (!isDue(now) || releaseIfAny(releases.poll(now), now)) {
+      return;
+    }
+    List<Slot> candidates = search.candidates();
+    if (candidates == null) {
+      dialog.ask(now, () -> store.readLedger(terms), this::onLedger, this::failed);
+      return;
+    }
+    Claim claim =
+        new Claim(
+            hex(2),
+            hex(1),
+            time.wallMillis(),
+            clock.isObserved() ? clock.estimateAt(now) : -1,
+            seenRev,
+            candidates,
+            holder);
+    dialog.ask(
+        now,
+        () -> store.claim(terms, claim),
+        (reply, sentAt, receivedAt) -> onClaimReply(claim, reply, sentAt, receivedAt),
+        failure -> {
+          if (mayHaveRun(failure)) {
+            releases.add(
+                new Release(claim.token(), Release.UNKNOWN_GRANT, candidates), time.nanoTime());
+          }
+          failed(failure);
+        });
+  }
+
+  private void onLedger(Map<Slot, LedgerEntry> ledger, long sentAt, long receivedAt) {
+    succeeded();
+    search.onLedger(ledger, clock.estimateAt(receivedAt));
+    dueIn(receivedAt, search.delayMillis());
+  }
+
+  private void onClaimReply(Claim claim, ClaimReply reply, long sentAt, long receivedAt) {
+    clock.observe(sentAt, receivedAt, reply.now());
+    if (reply instanceof Granted granted) {
+      onGranted(new Grant(layout, claim, granted), granted, receivedAt);
+    } else if (reply instanceof Full full) {
+      succeeded();
+      seenRev = Math.max(seenRev, full.rev());
+      search.onFull(full);
+      dueIn(receivedAt, search.delayMillis());
+      if (search.isTaken() && !everHeld) {
+        failStart(reasonForNoLease());
+      }
+    } else if (reply instanceof Quarantined quarantined) {
+      onQuarantined(quarantined, receivedAt);
+    } else if (reply instanceof LayoutDiffers other) {
+      SnowflakeException mismatch = layoutMismatch(other);
+      failed(mismatch);
+      if (everHeld) {
+        dueIn(receivedAt, 1_000 + random.nextInt(1_000));
+      } else {
+        failStart(mismatch);
+      }
+    } else if (reply instanceof Skewed skewed) {
+      long elapsed = (receivedAt - sentAt) / NANOS_PER_MILLI;
+      if (Math.abs(skewed.now() - claim.wallClock()) - elapsed > terms.maxClockSkew()) {
+        failed(new ClockSkewException(claim.wallClock(), skewed.now(), terms.maxClockSkew()));
+      } else {
+        retrySoon(receivedAt); // it sat in a queue, which says nothing about the clocks
+      }
+    }
+  }
+
+  private void onGranted(Grant won, Granted granted, long receivedAt) {
+    if (won.window().isEmpty() && granted.now() > layout.epochMillis()) {
+      HorizonReachedException horizon = new HorizonReachedException(layout);
+      releases.add(won.release(0), receivedAt);
+      failed(horizon);
+      if (everHeld) {
+        dueIn(receivedAt, 60_000);
+      } else {
+        failStart(horizon);
+      }
+      return;
+    }
+    succeeded();
+    seenRev = Math.max(seenRev, granted.rev());
+    renewedAt = receivedAt;
+    quarantineTold = false;
+    search = new SlotSearch(range, random);
+    grant = won;
+    generator.open(won.window()); // has no effect if it is closed; then the mail says so
+    dueIn(receivedAt, jitteredHeartbeat());
+    change(LeaseState.HELD, everHeld ? "leased anew" : "leased");
+    log.leased(won);
+    if (granted.trustedEmpty()) {
+      log.trustedEmpty();
+    }
+    if (!everHeld) {
+      everHeld = true;
+      if (Instant.ofEpochMilli(granted.now()).plus(HORIZON_WARNING).isAfter(layout.horizon())) {
+        log.horizonNear(layout);
+      }
+      started.complete(null);
+    }
+  }
+
+  private void onQuarantined(Quarantined quarantined, long receivedAt) {
+    seenRev = Math.max(seenRev, quarantined.rev());
+    if (!quarantineTold) {
+      quarantineTold = true;
+      log.quarantined(quarantined.waitMillis());
+    }
+    failures++;
+    lastFailure =
+        new LeaseStoreException(
+            LeaseStoreException.Reason.UNAVAILABLE,
+            "a store that is empty, restarted or failed over grants no lease until its quarantine has"
+                + " passed: left="
+                + quarantined.waitMillis()
+                + "ms; wait, or create a new namespace with createNamespace() if nobody mints here"
+                + " now",
+            null);
+    dueIn(receivedAt, quarantined.waitMillis() + random.nextInt(100));
+  }
+
+  private SnowflakeException layoutMismatch(LayoutDiffers other) {
+    return new LayoutMismatchException(terms.namespace(), other.stored(), terms.layout());
+  }
+
+  private SnowflakeException reasonForNoLease() {
+    SnowflakeException last = lastFailure;
+    SnowflakeException full = search.exhausted();
+    if (last != null) {
+      return last;
+    }
+    if (full != null) {
+      return full;
+    }
+    return new LeaseStoreException(
+        LeaseStoreException.Reason.NO_REPLY,
+        "the store must answer within acquireTimeout="
+            + timings.acquireTimeoutMillis()
+            + "ms: it did not; see whether it can be reached",
+        null);
+  }
+
+  private void failStart(SnowflakeException failure) {
+    started.completeExceptionally(failure);
+    beginClose(generator.close(), "the start failed: " + failure.getMessage());
+  }
+
+  // ---- HELD
+
+  private void hold(long now) {
+    if (isDue(now)) {
+      renew(now);
+    } else if (dialog.isIdle()) {
+      releaseIfAny(releases.poll(now), now);
+    }
+  }
+
+  private void renew(long now) {
+    Grant held = heldGrant();
+    String nonce = hex(1);
+    Renewal renewal = held.renewal(nonce, clock.estimateAt(now), seenRev, holder);
+    dialog.ask(
+        now,
+        () -> store.renew(terms, renewal),
+        (reply, sentAt, receivedAt) -> onRenewReply(held, nonce, reply, sentAt, receivedAt),
+        failure -> {
+          if (mayHaveRun(failure)) {
+            held.unknownRenewal(nonce);
+          }
+          failed(failure);
+          if (failures == 1) {
+            log.renewalFails(held, failure);
+          }
+        });
+  }
+
+  private void onRenewReply(
+      Grant held, String nonce, RenewReply reply, long sentAt, long receivedAt) {
+    clock.observe(sentAt, receivedAt, reply.now());
+    if (reply instanceof Renewed renewed) {
+      if (failures > 0) {
+        log.renewedAgain(held, failures);
+      }
+      succeeded();
+      seenRev = Math.max(seenRev, renewed.rev());
+      renewedAt = receivedAt;
+      LeaseWindow before = held.window();
+      held.renewed(nonce, renewed.until());
+      generator.extend(before, held.window());
+      dueIn(receivedAt, jitteredHeartbeat());
+      claimAfreshIfStoreWentBack(receivedAt);
+    } else if (reply instanceof Lost lost) {
+      seenRev = Math.max(seenRev, lost.rev());
+      log.lost(held, lost.reason());
+      lose(receivedAt, "the store says that the lease is gone: " + lost.reason(), false);
+    } else if (reply instanceof LayoutDiffers other) {
+      SnowflakeException mismatch = layoutMismatch(other);
+      log.layoutChanged(mismatch);
+      lose(receivedAt, "the namespace has another layout now", false);
+      failed(mismatch);
+    } else if (reply instanceof Skewed) {
+      retrySoon(receivedAt);
+      claimAfreshIfStoreWentBack(receivedAt);
+    }
+  }
+
+  /**
+   * What a store whose clock went back by more than S remembers of this lease lies in its future,
+   * and it would refuse every renewal.
+   */
+  private void claimAfreshIfStoreWentBack(long receivedAt) {
+    long lead = clock.leadAt(receivedAt);
+    if (lead > terms.maxClockSkew()) {
+      log.storeWentBack(lead);
+      lose(receivedAt, "the store's clock went back", true);
+    }
+  }
+
+  /** Ends the lease: seals first, for only then may the slot be handed back. */
+  private void lose(long now, String reason, boolean handBack) {
+    generator.seal();
+    Grant lost = heldGrant();
+    dialog.drop();
+    dueAt = now;
+    if (handBack) {
+      releases.add(lost.release(generator.lastTick()), now);
+    }
+    change(LeaseState.ACQUIRING, reason);
+    grant = null;
+  }
+
+  // ---- SUSPENDED
+
+  private void resolveSuspicion(long now) {
+    if (isDue(now)) {
+      dialog.ask(now, () -> store.time(terms), this::onTime, this::failed);
+    }
+  }
+
+  private void onTime(long storeTime, long sentAt, long receivedAt) {
+    succeeded();
+    Grant held = heldGrant();
+    long roundTrip = (receivedAt - sentAt) / NANOS_PER_MILLI;
+    long ahead = storeTime - clock.estimateAt(receivedAt);
+    if (ahead > STEPPED_CLOCK_TOLERANCE_MILLIS
+        || ahead < -STEPPED_CLOCK_TOLERANCE_MILLIS - roundTrip) {
+      log.frozenOrCopied(ahead);
+      lose(receivedAt, "this process was frozen or copied", false);
+      return;
+    }
+    log.wallClockStepped(held);
+    generator.open(held.window());
+    dueAt = receivedAt;
+    change(LeaseState.HELD, "only the wall clock was stepped");
+  }
+
+  // ---- CLOSED
+
+  private void beginClose(long lastTick, String reason) {
+    if (state == LeaseState.CLOSED) {
+      return;
+    }
+    closedAt = time.nanoTime();
+    Grant held = grant;
+    if (held != null) {
+      releases.add(held.release(lastTick), closedAt);
+    }
+    change(LeaseState.CLOSED, reason);
+    grant = null;
+    // A claim under way may have been granted: as its outcome is unknown, its token is released.
+    dialog.dropAsUnknown("the lease is being closed");
+    started.completeExceptionally(
+        new NoLeaseException(
+            NoLeaseException.Reason.CLOSED, "a start must not be closed: it was", null));
+  }
+
+  private void finishClose(long now) {
+    if (terminated.isDone()) {
+      return;
+    }
+    if (now - closedAt >= CLOSE_BUDGET_NANOS) {
+      dialog.drop();
+    } else if (!dialog.isIdle() || releaseIfAny(releases.pollAny(now), now)) {
+      return;
+    }
+    log.closed(Duration.ofNanos(now - closedAt));
+    terminated.complete(null);
+  }
+
+  // ---- Questions to the store
+
+  private boolean releaseIfAny(ReleaseQueue.@Nullable Entry entry, long now) {
+    if (entry == null) {
+      return false;
+    }
+    dialog.ask(
+        now,
+        () -> store.release(terms, entry.release()),
+        (released, sentAt, receivedAt) -> succeeded(),
+        failure -> {
+          if (state != LeaseState.CLOSED) {
+            releases.retryLater(entry, time.nanoTime());
+          }
+          failed(failure);
+        });
+    return true;
+  }
+
+  private static boolean mayHaveRun(SnowflakeException failure) {
+    return !(failure instanceof LeaseStoreException known) || known.mayHaveRun();
+  }
+
+  private void failed(SnowflakeException failure) {
+    failures++;
+    lastFailure = failure;
+    long now = time.nanoTime();
+    retrySoon(now);
+    if (everHeld || state != LeaseState.ACQUIRING) {
+      return;
+    }
+    if (failure instanceof LeaseStoreException known && known.needsOperator()) {
+      failStart(failure);
+    } else if (failures == 1) {
+      log.startFails(failure, timings.acquireTimeoutMillis());
+    }
+  }
+
+  private void succeeded() {
+    failures = 0;
+    lastFailure = null;
+  }
+
+  private void retrySoon(long now) {
+    dueIn(now, random.nextInt(100, 500));
+  }
+
+  // ---- The rest
+
+  private void change(LeaseState to, String reason) {
+    events.add(new LeaseEvent(state, to, slotOf(grant), reason));
+    state = to;
+  }
+
+  private void tellListener() {
+    for (LeaseEvent event = events.poll(); event != null; event = events.poll()) {
+      try {
+        listener.onChange(event);
+      } catch (Throwable t) { // a listener's fault must not end renewals
+        log.listenerFailed(event, t);
+      }
+    }
+  }
+
+  private SnowflakeStatus describe(long now) {
+    Grant held = grant;
+    return new SnowflakeStatus(
+        state,
+        slotOf(held),
+        held == null ? null : Instant.ofEpochMilli(held.until()),
+        everHeld ? Duration.ofNanos(now - renewedAt) : null,
+        clock.isObserved() ? Duration.ofMillis(time.wallMillis() - clock.estimateAt(now)) : null,
+        failures,
+        lastFailure,
+        layout.horizon());
+  }
+
+  private static @Nullable Slot slotOf(@Nullable Grant grant) {
+    return grant == null ? null : grant.slot;
+  }
+
+  private Grant heldGrant() {
+    Grant held = grant;
+    if (held == null) {
+      throw new IllegalStateException("a grant is held in this state: state=" + state);
+    }
+    return held;
+  }
+
+  private long jitteredHeartbeat() {
+    return Math.round(timings.heartbeatMillis() * (0.8 + 0.4 * random.nextDouble()));
+  }
+
+  private String hex(int longs) {
+    StringBuilder text = new StringBuilder(16 * longs);
+    for (int i = 0; i < longs; i++) {
+      text.append(HexFormat.of().toHexDigits(random.nextLong()));
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,274 @@
+package io.github.snowlease;
+
+import io.github.snowlease.NoLeaseException.Reason;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Mints ids: lock-free, in increasing order over all threads, and only inside the window that it
+ * was given. It knows nothing of leases; whoever leases opens, extends, seals and closes it.
+ *
+ * <h2>State</h2>
+ *
+ * One word, {@code tick << sequenceBits | sequence}: the last one minted. An id is the word with
+ * the slot's bits put between. The next word is the present one plus one, or the start of the
+ * clock's tick if that is greater, so a full sequence flows into the next tick by itself. The word
+ * <em>only grows and never takes a value twice</em>, also across seal and reopen; all else rests on
+ * that. The sign bit means sealed: set by get-and-or, it stops minting and keeps the exact last
+ * word. {@link #CLOSED} is the terminal value.
+ *
+ * <h2>Order of reads: clock, word, window, compare-and-set</h2>
+ *
+ * <ol>
+ *   <li>Clock before word: the clock read is the longest step, and outside of load and
+ *       compare-and-set it lengthens no race. A stale tick is harmless: the word decides.
+ *   <li>Word (acquire) before window: reopening publishes the window first and then changes the
+ *       word. Whoever reads an open word therefore reads the window of that word or a later one. If
+ *       it is a later one, the word has been sealed in between, so the compare-and-set fails,
+ *       because no word comes twice. With the window read first, a thread could pause, miss a seal
+ *       and a reopen, read the new word, succeed, and mint with the slot of a lost lease.
+ *   <li>The compare-and-set mints. A pause of any length before it changes nothing: the timestamp
+ *       was chosen before, it lies in the window, and the store never grants it to anybody else.
+ * </ol>
+ *
+ * <h2>Window</h2>
+ *
+ * No id lies ahead of the clock and none outside the window. A window is replaced by an extension
+ * of itself, or by {@link #open} once the word is sealed. Only after sealing may the slot be
+ * released, with {@link #lastTick()} as its fence.
+ *
+ * <h2>Progress</h2>
+ *
+ * Minting is lock-free: a compare-and-set fails only because another thread minted, or the lease
+ * changed. A caller with nothing to mint from parks (virtual threads unmount), until the next tick
+ * or until the lease changes, and for {@code maxWait} at most.
+ *
+ * <p>Sources: the single word with one compare-and-set is Agrona's {@code SnowflakeIdGenerator};
+ * the bounded window is the persisted high-water mark of Percolator's timestamp oracle.
+ */
+final class SnowflakeGenerator extends PaddedWord {
+  /** The terminal value of the word; no seal yields it, as no word is {@link Long#MAX_VALUE}. */
+  static final long CLOSED = -1;
+
+  private static final long SEALED = Long.MIN_VALUE;
+  private static final long NOT_WAITING = 0;
+  private static final VarHandle WORD;
+  private static final VarHandle WINDOW;
+  private static final VarHandle CHANGE;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      Class<SnowflakeGenerator> type = SnowflakeGenerator.class;
+      WORD = lookup.findVarHandle(PaddedWord.class, "word", long.class);
+      WINDOW = lookup.findVarHandle(type, "window", LeaseWindow.class);
+      CHANGE = lookup.findVarHandle(type, "change", CountDownLatch.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final IdClock clock;
+  private final TimeSource time;
+  private final BitLayout layout;
+  private final int sequenceBits;
+  private final long sequenceMask;
+  private final long maxWaitNanos;
+  private final Refusal refusal;
+  private volatile LeaseWindow window = LeaseWindow.NONE;
+
+  /** Counted down at each change that may let waiting callers mint, and replaced. */
+  private volatile CountDownLatch change = new CountDownLatch(1);
+
+  SnowflakeGenerator(
+      BitLayout layout, IdClock clock, TimeSource time, long maxWaitNanos, Refusal refusal) {
+    this.layout = layout;
+    this.clock = clock;
+    this.time = time;
+    this.sequenceBits = layout.sequenceBits();
+    this.sequenceMask = (1L << sequenceBits) - 1;
+    this.maxWaitNanos = maxWaitNanos;
+    this.refusal = refusal;
+    WORD.setRelease(this, SEALED);
+  }
+
+  /** Says in the words of the lease why no id comes. */
+  interface Refusal {
+    NoLeaseException explain(Reason reason, long waitedNanos);
+  }
+
+  /** See {@link Snowflake#nextId()}. */
+  long nextId() {
+    long deadline = NOT_WAITING;
+    while (true) {
+      long tick = clock.tick();
+      long current = (long) WORD.getAcquire(this);
+      LeaseWindow permitted = window;
+      long next = Math.max(current + 1, tick << sequenceBits);
+      if (current >= 0
+          && next <= ((tick << sequenceBits) | sequenceMask)
+          && next <= permitted.lastWord
+          && next >= permitted.firstWord) {
+        if (WORD.compareAndSet(this, current, next)) {
+          return permitted.idOf(next);
+        }
+      } else {
+        deadline = await(tick, current, permitted, deadline);
+      }
+    }
+  }
+
+  /** See {@link Snowflake#nextIds(long[])}. Reserves up to the end of the tick at a time. */
+  void nextIds(long[] ids) {
+    long deadline = NOT_WAITING;
+    int filled = 0;
+    while (filled < ids.length) {
+      long tick = clock.tick();
+      long current = (long) WORD.getAcquire(this);
+      LeaseWindow permitted = window;
+      long first = Math.max(current + 1, tick << sequenceBits);
+      long limit = Math.min((tick << sequenceBits) | sequenceMask, permitted.lastWord);
+      if (current >= 0 && first <= limit && first >= permitted.firstWord) {
+        long last = Math.min(limit, first + (ids.length - filled) - 1);
+        if (WORD.compareAndSet(this, current, last)) {
+          for (long word = first; word <= last; word++) {
+            ids[filled++] = permitted.idOf(word);
+          }
+          deadline = NOT_WAITING;
+        }
+      } else {
+        deadline = await(tick, current, permitted, deadline);
+      }
+    }
+  }
+
+  /**
+   * Parks until something may have changed: the tick, or the lease. Returns the caller's deadline,
+   * which is set at its first wait.
+   */
+  private long await(long tick, long current, LeaseWindow permitted, long deadline) {
+    Reason reason = reasonOf(tick, current, permitted);
+    long now = time.nanoTime();
+    // | 1 keeps a deadline apart from NOT_WAITING, and costs a nanosecond.
+    long until = deadline == NOT_WAITING ? (now + maxWaitNanos) | 1 : deadline;
+    long left = until - now;
+    if (reason == Reason.CLOSED || left <= 0) {
+      throw refusal.explain(reason, maxWaitNanos - left);
+    }
+    // Not Thread.interrupted(): the flag stays for the caller to see.
+    if (Thread.currentThread().isInterrupted()) {
+      throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
+    }
+    if (reason == Reason.SATURATED || reason == Reason.CLOCK_HELD) {
+      long nextTick = Math.max(current + 1, permitted.firstWord) >>> sequenceBits;
+      LockSupport.parkNanos(this, Math.min(left, clock.nanosUntil(nextTick, now)));
+      return until;
+    }
+    CountDownLatch expected = change;
+    // The lease changes before the latch is replaced: a change since the reads above shows here,
+    // and
+    // a later one counts down the latch that was read.
+    if ((long) WORD.getAcquire(this) == current && window == permitted) {
+      try {
+        expected.await(left, TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
+      }
+    }
+    return until;
+  }
+
+  private Reason reasonOf(long tick, long current, LeaseWindow permitted) {
+    if (current == CLOSED) {
+      return Reason.CLOSED;
+    }
+    if (tick > layout.maxTick()) {
+      throw new HorizonReachedException(layout);
+    }
+    if (current < 0) {
+      return current == SEALED ? Reason.NOT_YET : Reason.LOST;
+    }
+    long next = Math.max(Math.max(current + 1, permitted.firstWord), tick << sequenceBits);
+    if (next > permitted.lastWord) {
+      return Reason.LOST;
+    }
+    return next >>> sequenceBits > tick + 1 ? Reason.CLOCK_HELD : Reason.SATURATED;
+  }
+
+  /**
+   * Opens a sealed generator on a window. The first id lies in a later tick than the last one of
+   * before, so that ids of one process never go back. Has no effect on a closed generator.
+   *
+   * @return whether it is open now
+   */
+  boolean open(LeaseWindow granted) {
+    long sealed = (long) WORD.getAcquire(this);
+    if (sealed >= 0) {
+      throw new IllegalStateException("only a sealed generator is opened: word=" + sealed);
+    }
+    if (sealed == CLOSED) {
+      return false;
+    }
+    window = granted;
+    long last = sealed & ~SEALED;
+    boolean opened =
+        WORD.compareAndSet(this, sealed, ((last >>> sequenceBits) + 1) << sequenceBits);
+    signalChange();
+    return opened;
+  }
+
+  /**
+   * Replaces the window by an extension of itself. Has no effect if it is no longer the present
+   * one.
+   *
+   * @return whether the extension is in force
+   */
+  boolean extend(LeaseWindow from, LeaseWindow to) {
+    boolean extended = WINDOW.compareAndSet(this, from, to);
+    signalChange();
+    return extended;
+  }
+
+  /** Stops minting at once; what was reserved before keeps its place. Idempotent. */
+  void seal() {
+    WORD.getAndBitwiseOr(this, SEALED);
+  }
+
+  /**
+   * Stops minting for good. Wins against a racing {@link #open}: if that came first, its word is
+   * sealed in turn.
+   *
+   * @return the tick of the last word minted, or {@link #CLOSED} if it was closed before
+   */
+  long close() {
+    long sealed;
+    do {
+      sealed = (long) WORD.getAndBitwiseOr(this, SEALED) | SEALED;
+      if (sealed == CLOSED) {
+        return CLOSED;
+      }
+    } while (!WORD.compareAndSet(this, sealed, CLOSED));
+    signalChange();
+    return tickOf(sealed);
+  }
+
+  /**
+   * The tick of the last word minted: exact once sealed, and beyond every tick once closed, since
+   * then {@link #close()} has told it.
+   */
+  long lastTick() {
+    return tickOf((long) WORD.getAcquire(this));
+  }
+
+  private long tickOf(long anyWord) {
+    return (anyWord & ~SEALED) >>> sequenceBits;
+  }
+
+  private void signalChange() {
+    ((CountDownLatch) CHANGE.getAndSet(this, new CountDownLatch(1))).countDown();
+  }
+}
