@@ -22,6 +22,12 @@ final class SlotSearch {
   private static final int BLIND_CANDIDATES = 16;
   private static final int INFORMED_CANDIDATES = 32;
 
+  /**
+   * The end of a holder's lease is told in milliseconds left, and seems to move by some of them. A
+   * renewal moves it by the time between two heartbeats, which is 80 ms at the least.
+   */
+  private static final long ROUNDING_MILLIS = 20;
+
   /** The token in a lease key's value is a right to release; people need the rest only. */
   private static final Pattern TOKEN = Pattern.compile("\"token\":\"[^\"]*\",?");
 
@@ -118,7 +124,7 @@ final class SlotSearch {
     long freeAt = full.waitMillis() < 0 ? -1 : full.now() + full.waitMillis();
     if (!shown.equals(holder)) {
       holderRenewals = 0;
-    } else if (holderFreeAt >= 0 && freeAt > holderFreeAt) {
+    } else if (holderFreeAt >= 0 && freeAt > holderFreeAt + ROUNDING_MILLIS) {
       holderRenewals++;
     }
     holder = shown;
