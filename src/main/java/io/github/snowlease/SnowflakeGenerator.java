@@ -152,8 +152,13 @@ final class SnowflakeGenerator extends PaddedWord {
   private long await(long tick, long current, LeaseWindow permitted, long deadline) {
     Reason reason = reasonOf(tick, current, permitted);
     long now = time.nanoTime();
-    // | 1 keeps a deadline apart from NOT_WAITING, and costs a nanosecond.
-    long until = deadline == NOT_WAITING ? (now + maxWaitNanos) | 1 : deadline;
+    long until = deadline;
+    if (until == NOT_WAITING) {
+      until = now + maxWaitNanos;
+      if (until == NOT_WAITING) {
+        until--; // a nanosecond less keeps a deadline apart from none
+      }
+    }
     long left = until - now;
     if (reason == Reason.CLOSED || left <= 0) {
       throw refusal.explain(reason, maxWaitNanos - left);
