@@ -132,7 +132,8 @@ final class SnowflakeGenerator extends PaddedWord {
       long first = Math.max(current + 1, tick << sequenceBits);
       long limit = Math.min((tick << sequenceBits) | sequenceMask, permitted.lastWord);
       if (current >= 0 && first <= limit && first >= permitted.firstWord) {
-        long last = Math.min(limit, first + (ids.length - filled) - 1);
+        // The difference first: a sum could run over at the end of a word of 63 bits.
+        long last = first + Math.min(limit - first, ids.length - filled - 1);
         if (WORD.compareAndSet(this, current, last)) {
           for (long word = first; word <= last; word++) {
             ids[filled++] = permitted.idOf(word);
