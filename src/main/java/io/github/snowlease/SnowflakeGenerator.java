@@ -223,9 +223,11 @@ final class SnowflakeGenerator extends PaddedWord {
       return false;
     }
     window = granted;
-    long last = sealed & ~SEALED;
-    boolean opened =
-        WORD.compareAndSet(this, sealed, ((last >>> sequenceBits) + 1) << sequenceBits);
+    long nextTick = ((sealed & ~SEALED) >>> sequenceBits) + 1;
+    // After the last tick of a word of 63 bits comes the sign bit, which would be the sealed word
+    // of the very beginning: such a generator opens with nothing left to mint instead.
+    long start = nextTick > layout.maxTick() ? Long.MAX_VALUE - 1 : nextTick << sequenceBits;
+    boolean opened = WORD.compareAndSet(this, sealed, start);
     signalChange();
     return opened;
   }
