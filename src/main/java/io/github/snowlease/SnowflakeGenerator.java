@@ -233,14 +233,22 @@ final class SnowflakeGenerator extends PaddedWord {
   }
 
   /**
-   * Replaces the window by an extension of itself. Has no effect if it is no longer the present
-   * one.
+   * Replaces the window by an extension of itself: of the same slot, with the same beginning, and
+   * no shorter. Has no effect if it is not that, if the window is no longer the present one, or if
+   * the generator is sealed.
    *
    * @return whether the extension is in force
    */
   boolean extend(LeaseWindow from, LeaseWindow to) {
-    boolean extended = WINDOW.compareAndSet(this, from, to);
-    signalChange();
+    // A seal may come between: then the window of a sealed generator has grown, which permits
+    // nothing, as it is opened with a window of its own.
+    boolean extended =
+        (long) WORD.getAcquire(this) >= 0
+            && to.isExtensionOf(from)
+            && WINDOW.compareAndSet(this, from, to);
+    if (extended) {
+      signalChange();
+    }
     return extended;
   }
 
