@@ -55,6 +55,10 @@ final class SnowflakeGenerator extends PaddedWord {
 
   private static final long SEALED = Long.MIN_VALUE;
   private static final long NOT_WAITING = 0;
+
+  /** Up to here a caller sleeps alone; beyond, a change of the lease wakes it early. */
+  private static final long SHORT_WAIT_NANOS = 10_000_000;
+
   private static final VarHandle WORD;
   private static final VarHandle WINDOW;
   private static final VarHandle CHANGE;
@@ -168,18 +172,21 @@ final class SnowflakeGenerator extends PaddedWord {
     if (Thread.currentThread().isInterrupted()) {
       throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
     }
+    long most = left;
     if (reason == Reason.SATURATED || reason == Reason.CLOCK_HELD) {
       long nextTick = Math.max(current + 1, permitted.firstWord) >>> sequenceBits;
-      LockSupport.parkNanos(this, Math.min(left, clock.nanosUntil(nextTick, now)));
-      return until;
+      most = Math.min(left, clock.nanosUntil(nextTick, now));
+      if (most <= SHORT_WAIT_NANOS) {
+        LockSupport.parkNanos(this, most);
+        return until;
+      }
     }
     CountDownLatch expected = change;
     // The lease changes before the latch is replaced: a change since the reads above shows here,
-    // and
-    // a later one counts down the latch that was read.
+    // and a later one counts down the latch that was read.
     if ((long) WORD.getAcquire(this) == current && window == permitted) {
       try {
-        expected.await(left, TimeUnit.NANOSECONDS);
+        expected.await(most, TimeUnit.NANOSECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
