@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Settings {
   private static final Pattern DURATION = Pattern.compile("(\\d{1,9}(?:\\.\\d{1,3})?)(ms|s|m|h)?");
+  private static final String WHOLE_NUMBER = "a whole number >= 0 is needed";
   private static final Duration MAX_DURATION = Duration.ofDays(1);
   private static final long MAX_COMMAND_TIMEOUT = 2_000;
   private static final long MAX_HEARTBEAT = 3_000;
@@ -165,6 +166,8 @@ final class Settings {
             T value = (T) fromBuilder;
             if (value instanceof Duration duration) {
               requireSane(duration);
+            } else if (value instanceof Integer number && number < 0) {
+              throw new IllegalArgumentException(WHOLE_NUMBER);
             }
             return new Sourced<>(value, "builder");
           },
@@ -233,7 +236,7 @@ final class Settings {
 
   private static int count(String text) {
     if (!text.matches("\\d{1,9}")) {
-      throw new IllegalArgumentException("a whole number >= 0 is needed");
+      throw new IllegalArgumentException(WHOLE_NUMBER);
     }
     return Integer.parseInt(text);
   }
