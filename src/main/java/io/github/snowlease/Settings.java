@@ -21,6 +21,10 @@ import org.jspecify.annotations.Nullable;
 final class Settings {
   private static final Pattern DURATION = Pattern.compile("(\\d{1,9}(?:\\.\\d{1,3})?)(ms|s|m|h)?");
   private static final String WHOLE_NUMBER = "a whole number >= 0 is needed";
+
+  /** An id that was left open; no setting takes a negative number. */
+  private static final Integer ANY = -1;
+
   private static final Duration MAX_DURATION = Duration.ofDays(1);
   private static final long MAX_COMMAND_TIMEOUT = 2_000;
   private static final long MAX_HEARTBEAT = 3_000;
@@ -29,7 +33,7 @@ final class Settings {
   /** A value and where it came from. */
   private record Sourced<T>(T value, String origin) {
     String show(Setting setting) {
-      return setting.title + "=" + value + " (from " + origin + ")";
+      return setting.title + "=" + (value.equals(ANY) ? "any" : value) + " (from " + origin + ")";
     }
   }
 
@@ -68,8 +72,8 @@ final class Settings {
     this.layout = layoutSetting.value();
     Sourced<Integer> cluster = read(Setting.CLUSTER_ID, Settings::idOrAny);
     Sourced<Integer> node = read(Setting.NODE_ID, Settings::idOrAny);
-    this.clusterId = cluster.value() < 0 ? null : cluster.value();
-    this.nodeId = node.value() < 0 ? null : node.value();
+    this.clusterId = cluster.value().equals(ANY) ? null : cluster.value();
+    this.nodeId = node.value().equals(ANY) ? null : node.value();
     this.range =
         checked(
             () -> SlotRange.of(layout, clusterId, nodeId),
@@ -231,7 +235,7 @@ final class Settings {
   }
 
   private static int idOrAny(String text) {
-    return text.equalsIgnoreCase("any") ? -1 : count(text);
+    return text.equalsIgnoreCase("any") ? ANY : count(text);
   }
 
   private static int count(String text) {
