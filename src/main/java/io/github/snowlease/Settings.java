@@ -25,6 +25,7 @@ final class Settings {
   /** An id that was left open; no setting takes a negative number. */
   private static final Integer ANY = -1;
 
+  private static final String SANE_DURATION = "a duration is whole milliseconds, 0 to 1 day";
   private static final Duration MAX_DURATION = Duration.ofDays(1);
   private static final long MAX_COMMAND_TIMEOUT = 2_000;
   private static final long MAX_HEARTBEAT = 3_000;
@@ -273,6 +274,9 @@ final class Settings {
         };
     BigDecimal millis =
         new BigDecimal(matcher.group(1)).multiply(BigDecimal.valueOf(millisPerUnit));
+    if (millis.stripTrailingZeros().scale() > 0) {
+      throw new IllegalArgumentException(SANE_DURATION);
+    }
     return requireSane(Duration.ofMillis(millis.longValueExact()));
   }
 
@@ -280,7 +284,7 @@ final class Settings {
     if (duration.isNegative()
         || duration.compareTo(MAX_DURATION) > 0
         || !duration.truncatedTo(ChronoUnit.MILLIS).equals(duration)) {
-      throw new IllegalArgumentException("a duration is whole milliseconds, 0 to 1 day");
+      throw new IllegalArgumentException(SANE_DURATION);
     }
     return duration;
   }
