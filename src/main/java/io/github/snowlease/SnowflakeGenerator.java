@@ -203,15 +203,11 @@ class SnowflakeGenerator extends PaddedWord {
     if (current == CLOSED) {
       return Reason.CLOSED;
     }
-    // Never opened: then the clock has not been set yet, and its tick means nothing.
-    if (current == SEALED) {
-      return Reason.NOT_YET;
-    }
     if (tick > layout.maxTick()) {
       throw new HorizonReachedException(layout);
     }
     if (current < 0) {
-      return Reason.LOST;
+      return current == SEALED ? Reason.NOT_YET : Reason.LOST;
     }
     long next = Math.max(Math.max(current + 1, permitted.firstWord), tick << sequenceBits);
     if (next > permitted.lastWord) {
