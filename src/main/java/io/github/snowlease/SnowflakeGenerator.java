@@ -216,14 +216,11 @@ class SnowflakeGenerator extends PaddedWord {
     if (current == CLOSED) {
       return Reason.CLOSED;
     }
-    if (current == SEALED) {
-      return Reason.NOT_YET; // nor has the store's time been observed: the tick means nothing
-    }
     if (tick > layout.maxTick()) {
       throw new HorizonReachedException(layout);
     }
     if (current < 0) {
-      return Reason.LOST;
+      return current == SEALED ? Reason.NOT_YET : Reason.LOST;
     }
     long next = Math.max(Math.max(current + 1, permitted.firstWord), tick << sequenceBits);
     if (next > permitted.lastWord) {
