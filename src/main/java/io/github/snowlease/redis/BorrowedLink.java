@@ -69,6 +69,7 @@ final class BorrowedLink implements Link {
 
   @Override
   public void close() {
-    // The application closes it.
+    // The application closes the connection.
+    peer.forget();
   }
 }

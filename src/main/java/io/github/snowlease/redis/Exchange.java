@@ -39,6 +39,7 @@ final class Exchange<T> {
 
   private final Link link;
   private final LeaseTerms terms;
+  private final long started = System.nanoTime();
   private final CompletableFuture<T> answer = new CompletableFuture<>();
 
   /** Set once: by sending, or by giving up before. */
@@ -66,6 +67,11 @@ final class Exchange<T> {
   <F extends Future<?>> F track(F command) {
     answer.whenComplete((value, failure) -> command.cancel(false));
     return command;
+  }
+
+  /** What is left until the deadline. */
+  long remainingMillis() {
+    return terms.commandTimeout() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
   }
 
   /** Ends the exchange with no answer, if it has none yet. */

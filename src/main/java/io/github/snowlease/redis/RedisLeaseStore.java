@@ -1,10 +1,12 @@
 package io.github.snowlease.redis;
 
 import io.github.snowlease.LeaseStore;
+import io.github.snowlease.LeaseStoreException;
 import io.github.snowlease.LeaseTerms;
 import io.github.snowlease.Slot;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -31,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for use by many threads and for several namespaces.
  */
 public final class RedisLeaseStore implements LeaseStore {
+  private static final String CLOSED = "the store has been closed: open a new one";
+
   private final Link link;
   private final Set<Exchange<?>> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
@@ -181,7 +185,7 @@ public final class RedisLeaseStore implements LeaseStore {
   @Override
   public void close() {
     closed = true;
-    open.forEach(exchange -> exchange.abandon("the store has been closed"));
+    open.forEach(exchange -> exchange.abandon(CLOSED));
     link.close();
   }
 
@@ -199,50 +203,57 @@ public final class RedisLeaseStore implements LeaseStore {
     }
     return start(
         terms,
-        (peer, exchange) ->
-            call.<List<Object>, T>send(
-                peer,
-                exchange,
-                reply -> {
-                  // Sent at once, right behind the script, so that it counts that very write.
-                  CompletionStage<Long> holding = waitForReplicas(exchange, peer, terms);
-                  return reply
-                      .thenApply(reader)
-                      .thenCompose(
-                          value ->
-                              consents.test(value)
-                                  ? holding.thenApply(count -> required(terms, count, value))
-                                  : CompletableFuture.completedFuture(value));
-                }));
+        (peer, exchange) -> {
+          int breaks = peer.breaks();
+          return call.<List<Object>>send(peer, exchange)
+              .thenApply(reader)
+              .thenCompose(
+                  value ->
+                      consents.test(value)
+                          ? waitForReplicas(exchange, peer, terms, breaks).thenApply(held -> value)
+                          : CompletableFuture.completedFuture(value));
+        });
   }
 
-  private static CompletionStage<Long> waitForReplicas(
-      Exchange<?> exchange, Peer peer, LeaseTerms terms) {
-    // Ends before the deadline, so that the connection is free again for the next question.
-    long patience = Math.max(1, terms.commandTimeout() * 3 / 4);
-    return exchange.track(peer.commands().waitForReplication(terms.minReplicas(), patience));
-  }
-
-  private <T> T required(LeaseTerms terms, long holding, T value) {
-    if (holding < terms.minReplicas()) {
-      throw RedisErrors.tooFewReplicas(link.where(), terms, holding);
-    }
-    return value;
+  /**
+   * Waits until enough replicas hold what this connection wrote. WAIT speaks of the connection that
+   * it is sent on: on another one, made anew in between, it would count replicas of nothing.
+   */
+  private CompletionStage<Long> waitForReplicas(
+      Exchange<?> exchange, Peer peer, LeaseTerms terms, int breaksBefore) {
+    // Ends before the deadline, so that a short count is told, and the connection is free again.
+    // Zero
+    // would be for ever.
+    long patience = Math.max(1, exchange.remainingMillis() * 7 / 8);
+    CompletionStage<Long> holding =
+        exchange.track(peer.commands().waitForReplication(terms.minReplicas(), patience));
+    return holding.thenApply(
+        count -> {
+          if (peer.breaks() != breaksBefore) {
+            throw new RedisException("the connection was lost before the replicas were counted");
+          }
+          if (count < terms.minReplicas()) {
+            throw RedisErrors.tooFewReplicas(link.where(), terms, count);
+          }
+          return count;
+        });
   }
 
   private <R, T> CompletionStage<T> ask(LeaseTerms terms, Call call, Function<R, T> reader) {
-    return start(
-        terms,
-        (peer, exchange) -> call.<R, T>send(peer, exchange, reply -> reply.thenApply(reader)));
+    return start(terms, (peer, exchange) -> call.<R>send(peer, exchange).thenApply(reader));
   }
 
   private <T> CompletionStage<T> start(LeaseTerms terms, Exchange.Question<T> question) {
+    if (closed) {
+      return CompletableFuture.failedFuture(
+          new LeaseStoreException(LeaseStoreException.Reason.UNREACHABLE, CLOSED, null));
+    }
     Exchange<T> exchange = Exchange.start(link, terms, question);
     open.add(exchange);
     CompletionStage<T> answer = exchange.answer();
     answer.whenComplete((value, failure) -> open.remove(exchange));
     if (closed) {
-      exchange.abandon("the store has been closed");
+      exchange.abandon(CLOSED);
     }
     return answer;
   }

@@ -4,6 +4,8 @@ import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Reads the URI of a store, and shows it without its secrets. */
@@ -15,6 +17,8 @@ final class StoreUri {
           RedisURI.URI_SCHEME_REDIS_SOCKET,
           RedisURI.URI_SCHEME_REDIS_SENTINEL,
           RedisURI.URI_SCHEME_REDIS_SENTINEL_SECURE);
+
+  private static final Pattern HOST_AND_PORT = Pattern.compile("([^:]+):(\\d{1,5})");
 
   private StoreUri() {}
 
@@ -42,8 +46,23 @@ final class StoreUri {
       // The cause would repeat the URI, and with it the password.
       throw unreadable("scheme=" + scheme);
     }
+    splitPort(uri);
     uri.setTimeout(commandTimeout);
     return uri;
+  }
+
+  /** Names with an underscore, as container networks have them, are left joined with their port. */
+  private static void splitPort(RedisURI uri) {
+    String host = uri.getHost();
+    if (host == null || host.indexOf(':') < 0 || host.startsWith("[")) {
+      return;
+    }
+    Matcher parts = HOST_AND_PORT.matcher(host);
+    if (!parts.matches()) {
+      throw unreadable("host and port cannot be told apart");
+    }
+    uri.setHost(parts.group(1));
+    uri.setPort(Integer.parseInt(parts.group(2)));
   }
 
   private static IllegalArgumentException unreadable(String detail) {
