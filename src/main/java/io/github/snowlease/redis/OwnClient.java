@@ -109,6 +109,9 @@ final class OwnClient implements OnDemandLink.Source {
       known = RedisClusterClient.create(resources, uri);
       known.setOptions(
           ClusterClientOptions.builder(options(uri))
+              // Else what is asked of a node is refused until the connection to it stands. A lost
+              // connection never comes back, so nothing that was kept for it is sent later.
+              .disconnectedBehavior(ClientOptions.DisconnectedBehavior.ACCEPT_COMMANDS)
               // A slot may move to a node that joined after the cluster was asked for its nodes.
               .validateClusterNodeMembership(false)
               .build());
