@@ -16,7 +16,14 @@ final class Grant {
   private final long lo;
 
   /**
-   * The last acknowledged nonce, then those of later attempts whose outcome is unknown: a window
+   * How many acknowledged nonces are presented: a failover may bring back the ledger of some renewals
+   * ago, and must not end the lease of a live holder. All are this holder's own, so whoever of two
+   * copies renews first still ends the other's lease.
+   */
+  private static final int REMEMBERED_NONCES = 8;
+
+  /**
+   * The latest acknowledged nonces, then those of later attempts whose outcome is unknown: a window
    * has room for few of them.
    */
   private final List<String> nonces = new ArrayList<>(64);
