@@ -314,6 +314,7 @@ class MutantsOfProcessTest {
           next.mintOne();
         });
     stopped.mintOne();
+    stopped.stopAtStep(0, () -> {}); // if it had fewer steps
     world.runForSeconds(5);
     return Ids.of(world);
   }

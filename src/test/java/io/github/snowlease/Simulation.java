@@ -31,6 +31,11 @@ final class Simulation {
   private static final long DURATION = 300 * SECOND;
   private static final long EXCUSE_NANOS = 100 * SECOND;
   private static final String NAMESPACE = "sim";
+
+  /** The clocks of the two masters may differ, too, by 300 ms at most. */
+  private static final long LONGEST_SPLIT_BRAIN =
+      (LeaseTerms.GRACE - 500) * NANOS_PER_MILLI;
+
   private static final int MAX_NESTING = 4;
   private static final Map<String, Settings> SETTINGS = new ConcurrentHashMap<>();
 
@@ -668,7 +673,7 @@ final class Simulation {
       process.seesOldMaster = random.oneIn(2);
     }
     agenda.add(
-        now + random.spread(SECOND / 10, 10 * SECOND),
+        now + random.spread(SECOND / 10, LONGEST_SPLIT_BRAIN),
         () -> {
           oldMaster = null;
           redisDisturbedAt = now;
@@ -747,6 +752,15 @@ final class Simulation {
   }
 
   /** Another server with the memory of a while ago. */
+  /** From now on there are two masters, and everybody talks to the old one. */
+  void beginSplitBrain() {
+    oldMaster = redis;
+    redis = successor(redis.memory, 0);
+    for (SimProcess process : processes) {
+      process.seesOldMaster = true;
+    }
+  }
+
   void failOver(double lagSeconds) {
     redis = successor(copyAsOf(redis, now - (long) (lagSeconds * SECOND)), 0);
   }
