@@ -111,10 +111,13 @@ final class StoreDialog {
       asked.onUnknown.accept(asFailure(error));
       return;
     }
-    // Should taking the answer throw, the question stays open, and its outcome becomes unknown.
-    onAnswer.take(answer, asked.sentAt, receivedAt);
-    if (question == asked) {
-      question = null;
+    question = null;
+    try {
+      onAnswer.take(answer, asked.sentAt, receivedAt);
+    } catch (Throwable t) {
+      // Half taken: its outcome becomes unknown, like that of a lost answer.
+      question = asked;
+      throw t;
     }
   }
 
