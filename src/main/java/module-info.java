@@ -1,9 +1,15 @@
 /** Snowflake ids whose worker slots are leased in Redis. */
 module io.github.snowlease {
   exports io.github.snowlease;
+  exports io.github.snowlease.redis;
 
-  requires lettuce.core;
+  requires transitive lettuce.core;
   requires org.slf4j;
   requires static org.crac;
   requires static transitive org.jspecify;
+
+  uses io.github.snowlease.LeaseStoreProvider;
+
+  provides io.github.snowlease.LeaseStoreProvider with
+      io.github.snowlease.redis.RedisLeaseStoreProvider;
 }

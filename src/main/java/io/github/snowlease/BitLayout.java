@@ -35,6 +35,9 @@ public record BitLayout(
   private static final Instant EPOCH_2024 = Instant.parse("2024-01-01T00:00:00Z");
   private static final Duration MILLISECOND = Duration.ofMillis(1);
 
+  /** Where time ends for layouts that reach further: far below the end of {@link Instant}. */
+  private static final Instant CLIP = Instant.parse("+1000000-01-01T00:00:00Z");
+
   private static final BitLayout STANDARD = new BitLayout(EPOCH_2024, MILLISECOND, 41, 5, 5, 12);
   private static final BitLayout TWITTER =
       new BitLayout(Instant.ofEpochMilli(1_288_834_974_657L), MILLISECOND, 41, 5, 5, 12);
@@ -198,7 +201,8 @@ public record BitLayout(
   }
 
   /**
-   * Takes an id apart. Every id of {@link #totalBits()} bits has parts; none is invalid.
+   * Takes an id apart. Every id of {@link #totalBits()} bits has parts; none is invalid. The
+   * timestamp is clipped where {@link #horizon()} is.
    *
    * @param id the id
    * @return its parts
@@ -258,10 +262,8 @@ public record BitLayout(
    * @return the end of the last tick
    */
   public Instant horizon() {
-    Instant clip = Instant.parse("+1000000-01-01T00:00:00Z");
-    long lastTick = mask(timestampBits);
-    long ticksToClip = Duration.between(epoch, clip).dividedBy(tick);
-    return lastTick >= ticksToClip ? clip : startOf(lastTick).plus(tick).minusNanos(1);
+    long lastTick = maxTick();
+    return isClipped(lastTick) ? CLIP : startOf(lastTick).plus(tick).minusNanos(1);
   }
 
   /**
@@ -334,7 +336,11 @@ public record BitLayout(
   }
 
   private Instant startOf(long timestamp) {
-    return epoch.plus(tick.multipliedBy(timestamp));
+    return isClipped(timestamp) ? CLIP : epoch.plus(tick.multipliedBy(timestamp));
+  }
+
+  private boolean isClipped(long timestamp) {
+    return timestamp >= (CLIP.toEpochMilli() - epochMillis()) / tickMillis();
   }
 
   private static long mask(int bits) {

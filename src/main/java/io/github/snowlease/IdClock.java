@@ -8,8 +8,9 @@ package io.github.snowlease;
  * <p><b>Estimate.</b> An answer that carries the store's time {@code now}, asked for at s and
  * received at r, says that the store's time at r lies in {@code [now, now + 1 ms + (r - s)]}: the
  * answer was written somewhere between s and r, and {@code now} was cut to milliseconds. The first
- * answer sets the estimate to the middle; later ones leave it where it is if it lies inside, and
- * else move it to the nearer end. Between answers it advances with {@code nanoTime}.
+ * answer sets the estimate to the lower end, as the first question often includes the time it took
+ * to connect, and no id shall lie ahead of the store; later ones leave it where it is if it lies
+ * inside, and else move it to the nearer end. Between answers it advances with {@code nanoTime}.
  *
  * <p><b>Id clock.</b> Equals the estimate. When an answer moves the estimate back below it, the id
  * clock goes on at half speed from where it stands until the two meet: it neither steps back, which
@@ -75,7 +76,7 @@ final class IdClock {
     long high = low + NANOS_PER_MILLI + (receivedAt - sentAt);
     Anchor old = anchor;
     if (!observed) {
-      anchor = new Anchor(receivedAt, low + (high - low) / 2, 0);
+      anchor = new Anchor(receivedAt, low, 0);
       observed = true;
       return;
     }

@@ -13,11 +13,14 @@ final class SlotRange {
   private static final int MAX_SLOTS = 1 << 16;
 
   private final @Nullable Integer cluster;
-  private final int firstIndex;
+
+  /** {@code cluster << nodeBits | node} of the first slot: up to 60 bits. */
+  private final long firstIndex;
+
   private final int size;
   private final int nodeBits;
 
-  private SlotRange(@Nullable Integer cluster, int firstIndex, int size, int nodeBits) {
+  private SlotRange(@Nullable Integer cluster, long firstIndex, int size, int nodeBits) {
     this.cluster = cluster;
     this.firstIndex = firstIndex;
     this.size = size;
@@ -35,7 +38,7 @@ final class SlotRange {
       return new SlotRange(
           null, 0, checkedSize(layout.clusterBits() + layout.nodeBits()), layout.nodeBits());
     }
-    int base = cluster << layout.nodeBits();
+    long base = (long) cluster << layout.nodeBits();
     if (node != null) {
       return new SlotRange(cluster, base + node, 1, layout.nodeBits());
     }
@@ -70,13 +73,16 @@ final class SlotRange {
   }
 
   boolean contains(Slot slot) {
-    int index = (slot.cluster() << nodeBits) + slot.node() - firstIndex;
-    return index >= 0 && index < size;
+    if (slot.node() >>> nodeBits != 0) {
+      return false; // a slot of another layout, which would pass for one of the next cluster
+    }
+    long offset = (((long) slot.cluster() << nodeBits) | slot.node()) - firstIndex;
+    return offset >= 0 && offset < size;
   }
 
   private Slot slot(int offset) {
-    int index = firstIndex + offset;
-    return new Slot(index >>> nodeBits, index & ((1 << nodeBits) - 1));
+    long index = firstIndex + offset;
+    return new Slot((int) (index >>> nodeBits), (int) (index & ((1L << nodeBits) - 1)));
   }
 
   List<Slot> all() {

@@ -44,6 +44,8 @@ final class StallDetector {
       }
     }
     started = true;
+    // Until the next beat is planned, as it is not if this one fails: measured from here.
+    plannedNanos = nanoTime;
     lastNanos = nanoTime;
     lastWall = wall;
     return finding;

@@ -244,6 +244,8 @@ public final class RedisServer implements AutoCloseable {
     }
     String info;
     try {
+      // INFO answers even while Redis still reads its data; PING does not.
+      command("PING");
       info = command("INFO", "server");
     } catch (UncheckedIOException | RespClient.RedisErrorException e) {
       return false;

@@ -45,14 +45,15 @@ public enum RedisSource {
   TESTCONTAINERS {
     @Override
     Launcher find() throws UnavailableException {
-      if (!DockerClientFactory.instance().isDockerAvailable()) {
-        throw new UnavailableException("no Docker engine answers");
-      }
       String image = System.getenv().getOrDefault(IMAGE_VARIABLE, DEFAULT_IMAGE);
       try {
+        if (!DockerClientFactory.instance().isDockerAvailable()) {
+          throw new UnavailableException("no Docker engine answers");
+        }
         new RemoteDockerImage(DockerImageName.parse(image)).get();
       } catch (RuntimeException e) {
-        throw new UnavailableException("Docker has no image " + image + ": " + e.getMessage());
+        // An engine without a network, say, can neither pull this nor what Testcontainers needs.
+        throw new UnavailableException("Docker gives no " + image + ": " + e.getMessage());
       }
       return (port, configLines) -> new RedisContainer(image, port, configLines);
     }

@@ -1,0 +1,80 @@
+package io.github.snowlease;
+
+import io.github.snowlease.LeaseStore.Claim;
+import io.github.snowlease.LeaseStore.Granted;
+import io.github.snowlease.LeaseStore.Holder;
+import io.github.snowlease.LeaseStore.Release;
+import io.github.snowlease.LeaseStore.Renewal;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A slot that this process holds, as far as it knows. Confined to the lease thread. */
+final class Grant {
+  final Slot slot;
+  private final BitLayout layout;
+  private final String token;
+  private final long lo;
+
+  /**
+   * The last acknowledged nonce, then those of later attempts whose outcome is unknown: a window
+   * has room for few of them.
+   */
+  private final List<String> nonces = new ArrayList<>(64);
+
+  private long until;
+  private LeaseWindow window;
+
+  Grant(BitLayout layout, Claim claim, Granted granted) {
+    this.slot = granted.slot();
+    this.layout = layout;
+    this.token = claim.token();
+    this.lo = granted.now();
+    this.until = granted.until();
+    this.window = LeaseWindow.of(layout, slot, lo, until);
+    nonces.add(claim.nonce());
+  }
+
+  /** The last millisecond of the window, in the store's time. */
+  long until() {
+    return until;
+  }
+
+  LeaseWindow window() {
+    return window;
+  }
+
+  Renewal renewal(String newNonce, long estimate, long seenRev, Holder holder) {
+    return new Renewal(
+        token, slot, until, List.copyOf(nonces), newNonce, estimate, seenRev, holder);
+  }
+
+  /** The outcome of a renewal is unknown: the store may hold its nonce or the one before. */
+  void unknownRenewal(String nonce) {
+    nonces.add(nonce);
+  }
+
+  /**
+   * A renewal was acknowledged; all nonces before it are history, and whoever shows them a clone.
+   */
+  void renewed(String nonce, long newUntil) {
+    nonces.clear();
+    nonces.add(nonce);
+    if (newUntil > until) {
+      until = newUntil;
+      window = LeaseWindow.of(layout, slot, lo, newUntil);
+    }
+  }
+
+  /**
+   * How to hand the slot back after the generator was sealed at {@code lastTick}. That tick may
+   * belong to a slot before this one, so the fence is kept inside the grant; nothing was minted
+   * outside.
+   */
+  Release release(long lastTick) {
+    long lastIssued =
+        lastTick > layout.maxTick()
+            ? until
+            : layout.epochMillis() + (lastTick + 1) * layout.tickMillis() - 1;
+    return new Release(token, Math.min(until, Math.max(lo - 1, lastIssued)), List.of(slot));
+  }
+}

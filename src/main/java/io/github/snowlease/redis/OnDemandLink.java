@@ -1,0 +1,163 @@
+package io.github.snowlease.redis;
+
+import io.github.snowlease.LeaseStoreException;
+import io.github.snowlease.LeaseStoreException.Reason;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, made when it is asked for and made anew when it was lost, never more often than
+ * ten times a second.
+ *
+ * <p>The client's own reconnecting is not used. It keeps commands to repeat them later, backs off
+ * up to its own limits, and trusts a connection that is cut off without a sign. Here the first
+ * connection, one that was lost, and one that keeps silent are the same case: the next question
+ * connects, resolves names afresh, and asks Sentinel afresh; the lease's heartbeat is the pace.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // what hangs on these stages does not fail
+final class OnDemandLink implements Link {
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  /** Where connections come from. */
+  interface Source {
+    /** Connects, and checks that the server can do this job. */
+    CompletionStage<Peer> open();
+
+    ScheduledExecutorService timer();
+
+    String where();
+
+    /**
+     * Gives up what is the store's own; returns within a second.
+     *
+     * @param last the connection that stands, if one does
+     */
+    void close(@Nullable Peer last);
+  }
+
+  private final Source source;
+  private final Duration patience;
+
+  // All guarded by this.
+  private @Nullable CompletableFuture<Peer> attempt;
+  private long attemptStarted;
+  private boolean closed;
+
+  /**
+   * Makes a link that is not connected yet.
+   *
+   * @param source where connections come from
+   * @param patience how long one attempt may take
+   */
+  OnDemandLink(Source source, Duration patience) {
+    this.source = source;
+    this.patience = patience;
+  }
+
+  @Override
+  public CompletionStage<Peer> connect(String ledger, boolean oneConnection) {
+    CompletableFuture<Peer> fresh = new CompletableFuture<>();
+    synchronized (this) {
+      if (closed) {
+        return CompletableFuture.failedFuture(unreachable("the store has been closed"));
+      }
+      CompletableFuture<Peer> last = attempt;
+      if (last != null) {
+        boolean justNow = System.nanoTime() - attemptStarted < PAUSE_NANOS;
+        if (!last.isDone() || (justNow && last.isCompletedExceptionally())) {
+          return last;
+        }
+        if (!last.isCompletedExceptionally()) {
+          Peer peer = last.join();
+          if (peer.isOpen()) {
+            return last;
+          }
+          peer.close();
+          if (justNow) {
+            return CompletableFuture.failedFuture(unreachable("the connection was just lost"));
+          }
+        }
+      }
+      attempt = fresh;
+      attemptStarted = System.nanoTime();
+    }
+    open(fresh);
+    return fresh;
+  }
+
+  private void open(CompletableFuture<Peer> fresh) {
+    try {
+      ScheduledFuture<?> deadline =
+          timer()
+              .schedule(
+                  () -> fresh.completeExceptionally(unreachable("no connection in time")),
+                  patience.toMillis(),
+                  TimeUnit.MILLISECONDS);
+      fresh.whenComplete((peer, failure) -> deadline.cancel(false));
+      source
+          .open()
+          .whenComplete(
+              (peer, failure) -> {
+                if (failure != null) {
+                  fresh.completeExceptionally(failure);
+                } else if (!fresh.complete(peer)) {
+                  peer.close();
+                }
+              });
+    } catch (RejectedExecutionException | IllegalStateException e) {
+      fresh.completeExceptionally(unreachable("the client has been shut down"));
+    } catch (RuntimeException e) {
+      fresh.completeExceptionally(e);
+    }
+  }
+
+  @Override
+  public synchronized void giveUp(Peer peer) {
+    if (attempt != null
+        && attempt.isDone()
+        && !attempt.isCompletedExceptionally()
+        && attempt.join() == peer) {
+      attempt = null;
+    }
+    peer.close();
+  }
+
+  @Override
+  public ScheduledExecutorService timer() {
+    return source.timer();
+  }
+
+  @Override
+  public String where() {
+    return source.where();
+  }
+
+  @Override
+  public void close() {
+    CompletableFuture<Peer> last;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      last = attempt;
+      attempt = null;
+    }
+    Peer peer = null;
+    if (last != null && !last.completeExceptionally(unreachable("the store has been closed"))) {
+      peer = last.isCompletedExceptionally() ? null : last.join();
+    }
+    source.close(peer);
+  }
+
+  private LeaseStoreException unreachable(String why) {
+    return new LeaseStoreException(
+        Reason.UNREACHABLE, where() + " cannot be reached: " + why, null);
+  }
+}

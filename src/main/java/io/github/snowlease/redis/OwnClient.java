@@ -1,0 +1,107 @@
+package io.github.snowlease.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.MaintNotificationsConfig;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.protocol.ProtocolVersion;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Lettuce client of the store's own, set up for a lease, with as few threads as Lettuce allows.
+ */
+final class OwnClient implements OnDemandLink.Source {
+  /** Twice this is the longest that close() takes. */
+  private static final long SHUTDOWN_MILLIS = 400;
+
+  private static final AtomicInteger THREADS = new AtomicInteger();
+
+  private final RedisURI uri;
+  private final ClientResources resources;
+  private final RedisClient client;
+  private final ScheduledExecutorService timer;
+
+  OwnClient(RedisURI uri) {
+    this.uri = uri;
+    resources =
+        DefaultClientResources.builder()
+            .ioThreadPoolSize(DefaultClientResources.MIN_IO_THREADS)
+            .computationThreadPoolSize(DefaultClientResources.MIN_COMPUTATION_THREADS)
+            .threadFactoryProvider(OwnClient::threads)
+            .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+            .build();
+    timer = resources.eventExecutorGroup();
+    client = RedisClient.create(resources, uri);
+    client.setOptions(options(uri));
+  }
+
+  private static ClientOptions options(RedisURI uri) {
+    return ClientOptions.builder()
+        .autoReconnect(false) // see OnDemandLink
+        .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+        // The replies are plain strings, and RESP2 spares a HELLO that Redis 5 does not know.
+        .protocolVersion(ProtocolVersion.RESP2)
+        .maintNotificationsConfig(MaintNotificationsConfig.disabled())
+        .socketOptions(
+            SocketOptions.builder().connectTimeout(uri.getTimeout()).keepAlive(true).build())
+        .build();
+  }
+
+  private static ThreadFactory threads(String pool) {
+    return task -> {
+      Thread thread = new Thread(task, "snowlease-redis-" + pool + "-" + THREADS.incrementAndGet());
+      thread.setDaemon(true);
+      // Not that of whoever happens to call first, which would outlive its application.
+      thread.setContextClassLoader(OwnClient.class.getClassLoader());
+      return thread;
+    };
+  }
+
+  @Override
+  public CompletionStage<Peer> open() {
+    return client
+        .connectAsync(StringCodec.UTF8, uri)
+        .thenCompose(
+            connection -> ServerCheck.orClose(new Peer(connection.async(), connection), where()));
+  }
+
+  @Override
+  public ScheduledExecutorService timer() {
+    return timer;
+  }
+
+  @Override
+  public String where() {
+    return StoreUri.describe(uri);
+  }
+
+  @Override
+  public void close(@Nullable Peer last) {
+    // The client closes its connections itself.
+    await(client.shutdownAsync(0, SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS));
+    await(resources.shutdown(0, SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS));
+  }
+
+  private static void await(Future<?> end) {
+    try {
+      end.get(SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      // It goes on ending by itself: all its threads are daemons.
+    }
+  }
+}

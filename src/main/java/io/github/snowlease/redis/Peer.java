@@ -1,0 +1,80 @@
+package io.github.snowlease.redis;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** An open connection, and how often in a row it has kept silent. Safe for use by many threads. */
+final class Peer {
+  private final RedisClusterAsyncCommands<String, String> commands;
+  private final StatefulConnection<String, String> connection;
+  private final AtomicInteger silences = new AtomicInteger();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final AtomicInteger breaks = new AtomicInteger();
+  private final RedisConnectionStateListener listener =
+      new RedisConnectionStateListener() {
+        @Override
+        public void onRedisDisconnected(RedisChannelHandler<?, ?> broken) {
+          breaks.incrementAndGet();
+        }
+      };
+
+  Peer(
+      RedisClusterAsyncCommands<String, String> commands,
+      StatefulConnection<String, String> connection) {
+    this.commands = commands;
+    this.connection = connection;
+    connection.addListener(listener);
+  }
+
+  /** What can be asked; the commands of one connection reach Redis in the order of their calls. */
+  RedisClusterAsyncCommands<String, String> commands() {
+    return commands;
+  }
+
+  boolean isOpen() {
+    return connection.isOpen();
+  }
+
+  /**
+   * How often the connection was lost: a client of the application's may have connected anew, to
+   * another server even, behind the same object.
+   */
+  int breaks() {
+    return breaks.get();
+  }
+
+  /** Notes a reply, even an error: the way is open in both directions. */
+  void heard() {
+    silences.set(0);
+  }
+
+  /**
+   * Notes that no reply came in time.
+   *
+   * @return how many times in a row
+   */
+  int silent() {
+    return silences.incrementAndGet();
+  }
+
+  /** Leaves a connection of the application's as it was. */
+  void forget() {
+    connection.removeListener(listener);
+  }
+
+  /** Begins to close the connection; a client that was shut down before may refuse even that. */
+  @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for it
+  void close() {
+    try {
+      if (closed.compareAndSet(false, true)) {
+        connection.closeAsync();
+      }
+    } catch (RuntimeException e) {
+      // Then it is closed already.
+    }
+  }
+}
