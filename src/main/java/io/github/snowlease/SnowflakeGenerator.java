@@ -144,8 +144,10 @@ class SnowflakeGenerator extends PaddedWord {
       if (current >= 0 && first <= limit && first >= permitted.firstWord) {
         long last = Math.min(limit, first + (ids.length - filled) - 1);
         if (advance(current, last)) {
-          for (long word = first; word <= last; word++) {
-            ids[filled++] = permitted.idOf(word);
+          // Words of one tick differ in the sequence alone, which is the low end of the id.
+          long id = permitted.idOf(first);
+          for (int end = filled + (int) (last - first); filled <= end; filled++) {
+            ids[filled] = id++;
           }
           deadline = NOT_WAITING;
         } else {

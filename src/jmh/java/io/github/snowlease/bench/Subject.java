@@ -163,19 +163,18 @@ public enum Subject {
   }
 
   private static LongSupplier snowlease(int sequenceBits) {
-    return openSnowlease(sequenceBits)::nextId;
+    return openSnowlease(41, 22 - sequenceBits, sequenceBits)::nextId;
   }
 
   /** The leased facade, as an application has it. */
-  static Snowflake openSnowlease(int sequenceBits) {
-    int nodeBits = 22 - sequenceBits;
+  static Snowflake openSnowlease(int timestampBits, int slotBits, int sequenceBits) {
     BitLayout layout =
         new BitLayout(
             Instant.ofEpochMilli(Epochs.Y2024),
             Duration.ofMillis(1),
-            41,
-            nodeBits / 2,
-            nodeBits - nodeBits / 2,
+            timestampBits,
+            slotBits / 2,
+            slotBits - slotBits / 2,
             sequenceBits);
     return Snowflake.builder().store(new MemoryStore()).layout(layout).start();
   }
