@@ -4,6 +4,7 @@ import io.github.snowlease.NoLeaseException.Reason;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -63,6 +64,13 @@ class SnowflakeGenerator extends PaddedWord {
 
   /** Some 0.1 to 0.6 µs, by processor: the time of a few ids. */
   private static final int PAUSES_AFTER_A_LOST_RACE = 16;
+
+  /**
+   * How long waiting threads oversleep the start of a tick, at random and at most, in nanoseconds.
+   * Woken at once, the same few would be first each time and use up the tick. A quarter of a
+   * millisecond leaves enough of the shortest tick to mint it empty.
+   */
+  private static final long SCATTER = 250_000;
 
   private static final VarHandle WORD;
   private static final VarHandle WINDOW;
@@ -202,7 +210,8 @@ class SnowflakeGenerator extends PaddedWord {
     }
     if (reason == Reason.SATURATED || reason == Reason.CLOCK_HELD) {
       long nextTick = Math.max(current + 1, permitted.firstWord) >>> sequenceBits;
-      LockSupport.parkNanos(this, Math.min(left, clock.nanosUntil(nextTick, now)));
+      long wait = clock.nanosUntil(nextTick, now) + ThreadLocalRandom.current().nextLong(SCATTER);
+      LockSupport.parkNanos(this, Math.min(left, wait));
       return until;
     }
     CountDownLatch expected = change;

@@ -131,7 +131,7 @@ public final class Load {
     report("saturated.lead", lead);
   }
 
-  /** The same with each call timed, which costs a clock read an id. */
+  /** The same with each call timed, which costs two clock reads an id. */
   private void saturatedAndTimed() throws InterruptedException {
     for (int threads : new int[] {2, 8}) {
       Histogram nanos = new Histogram(3);
@@ -204,12 +204,10 @@ public final class Load {
     }
 
     private void mintTimed() {
-      long before = System.nanoTime();
       while (!stop) {
+        long before = System.nanoTime();
         sink = ids.getAsLong();
-        long after = System.nanoTime();
-        nanos.recordValue(after - before);
-        before = after;
+        nanos.recordValue(System.nanoTime() - before);
       }
     }
   }
