@@ -340,6 +340,8 @@ final class NodeLeaseManager {
       if (Instant.ofEpochMilli(granted.now()).plus(HORIZON_WARNING).isAfter(horizon)) {
         log.horizonNear(layout);
       }
+      // First: whoever waits for the start may ask at once how the lease stands.
+      status = describe(receivedAt);
       started.complete(null);
     }
   }
@@ -528,6 +530,7 @@ final class NodeLeaseManager {
       return;
     }
     log.closed(Duration.ofNanos(now - closedAt));
+    status = describe(now);
     terminated.complete(null);
   }
 

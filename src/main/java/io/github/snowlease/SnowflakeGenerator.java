@@ -72,6 +72,9 @@ class SnowflakeGenerator extends PaddedWord {
    */
   private static final long SCATTER = 250_000;
 
+  /** Up to here a caller sleeps alone; beyond, a change of the lease wakes it early. */
+  private static final long SHORT_WAIT_NANOS = 10_000_000;
+
   private static final VarHandle WORD;
   private static final VarHandle WINDOW;
   private static final VarHandle CHANGE;
@@ -150,7 +153,8 @@ class SnowflakeGenerator extends PaddedWord {
       long first = Math.max(current + 1, tick << sequenceBits);
       long limit = Math.min((tick << sequenceBits) | sequenceMask, permitted.lastWord);
       if (current >= 0 && first <= limit && first >= permitted.firstWord) {
-        long last = Math.min(limit, first + (ids.length - filled) - 1);
+        // The difference first: a sum could run over at the end of a word of 63 bits.
+        long last = first + Math.min(limit - first, ids.length - filled - 1);
         if (advance(current, last)) {
           // Words of one tick differ in the sequence alone, which is the low end of the id.
           long id = permitted.idOf(first);
@@ -198,8 +202,13 @@ class SnowflakeGenerator extends PaddedWord {
   private long await(long tick, long current, LeaseWindow permitted, long deadline) {
     Reason reason = reasonOf(tick, current, permitted);
     long now = time.nanoTime();
-    // | 1 keeps a deadline apart from NOT_WAITING, and costs a nanosecond.
-    long until = deadline == NOT_WAITING ? (now + maxWaitNanos) | 1 : deadline;
+    long until = deadline;
+    if (until == NOT_WAITING) {
+      until = now + maxWaitNanos;
+      if (until == NOT_WAITING) {
+        until--; // a nanosecond less keeps a deadline apart from none
+      }
+    }
     long left = until - now;
     if (reason == Reason.CLOSED || left <= 0) {
       throw refusal.explain(reason, maxWaitNanos - left);
@@ -208,19 +217,22 @@ class SnowflakeGenerator extends PaddedWord {
     if (Thread.currentThread().isInterrupted()) {
       throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
     }
+    long most = left;
     if (reason == Reason.SATURATED || reason == Reason.CLOCK_HELD) {
       long nextTick = Math.max(current + 1, permitted.firstWord) >>> sequenceBits;
       long wait = clock.nanosUntil(nextTick, now) + ThreadLocalRandom.current().nextLong(SCATTER);
-      LockSupport.parkNanos(this, Math.min(left, wait));
-      return until;
+      most = Math.min(left, wait);
+      if (most <= SHORT_WAIT_NANOS) {
+        LockSupport.parkNanos(this, most);
+        return until;
+      }
     }
     CountDownLatch expected = change;
     // The lease changes before the latch is replaced: a change since the reads above shows here,
-    // and
-    // a later one counts down the latch that was read.
+    // and a later one counts down the latch that was read.
     if ((long) WORD.getAcquire(this) == current && window == permitted) {
       try {
-        expected.await(left, TimeUnit.NANOSECONDS);
+        expected.await(most, TimeUnit.NANOSECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
@@ -233,15 +245,11 @@ class SnowflakeGenerator extends PaddedWord {
     if (current == CLOSED) {
       return Reason.CLOSED;
     }
-    // Never opened: then the clock has not been set yet, and its tick means nothing.
-    if (current == SEALED) {
-      return Reason.NOT_YET;
-    }
     if (tick > layout.maxTick()) {
       throw new HorizonReachedException(layout);
     }
     if (current < 0) {
-      return Reason.LOST;
+      return current == SEALED ? Reason.NOT_YET : Reason.LOST;
     }
     long next = Math.max(Math.max(current + 1, permitted.firstWord), tick << sequenceBits);
     if (next > permitted.lastWord) {
@@ -265,22 +273,32 @@ class SnowflakeGenerator extends PaddedWord {
       return false;
     }
     window = granted;
-    long last = sealed & ~SEALED;
-    boolean opened =
-        WORD.compareAndSet(this, sealed, ((last >>> sequenceBits) + 1) << sequenceBits);
+    long nextTick = ((sealed & ~SEALED) >>> sequenceBits) + 1;
+    // After the last tick of a word of 63 bits comes the sign bit, which would be the sealed word
+    // of the very beginning: such a generator opens with nothing left to mint instead.
+    long start = nextTick > layout.maxTick() ? Long.MAX_VALUE - 1 : nextTick << sequenceBits;
+    boolean opened = WORD.compareAndSet(this, sealed, start);
     signalChange();
     return opened;
   }
 
   /**
-   * Replaces the window by an extension of itself. Has no effect if it is no longer the present
-   * one.
+   * Replaces the window by an extension of itself: of the same slot, with the same beginning, and
+   * no shorter. Has no effect if it is not that, if the window is no longer the present one, or if
+   * the generator is sealed.
    *
    * @return whether the extension is in force
    */
   boolean extend(LeaseWindow from, LeaseWindow to) {
-    boolean extended = WINDOW.compareAndSet(this, from, to);
-    signalChange();
+    // A seal may come between: then the window of a sealed generator has grown, which permits
+    // nothing, as it is opened with a window of its own.
+    boolean extended =
+        (long) WORD.getAcquire(this) >= 0
+            && to.isExtensionOf(from)
+            && WINDOW.compareAndSet(this, from, to);
+    if (extended) {
+      signalChange();
+    }
     return extended;
   }
 
