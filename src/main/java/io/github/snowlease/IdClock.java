@@ -30,13 +30,16 @@ final class IdClock {
   private final TimeSource time;
   private final long epochMillis;
   private final long tickMillis;
-  private volatile Anchor anchor = new Anchor(0, 0, 0);
+  private volatile Anchor anchor;
   private boolean observed;
 
   IdClock(TimeSource time, long epochMillis, long tickMillis) {
     this.time = time;
     this.epochMillis = epochMillis;
     this.tickMillis = tickMillis;
+    // Until the store's time is known the clock shows the epoch: a tick that permits nothing, where
+    // nanoTime by itself, whose origin means nothing, might lie beyond the layout's horizon.
+    this.anchor = new Anchor(time.nanoTime(), 0, 0);
   }
 
   /** The tick of the id clock now: whole ticks since the layout's epoch. */

@@ -158,7 +158,17 @@ public interface LeaseStore extends AutoCloseable {
    * @param since when the process started to lease, in milliseconds of its wall clock
    * @param version the version of this library
    */
-  record Holder(String host, long pid, String app, long since, String version) {}
+  record Holder(String host, long pid, String app, long since, String version) {
+    /**
+     * The text of a lease, as stores keep it for people to read.
+     *
+     * @param token the token of the lease
+     * @return JSON in one line, which begins with <code>{"token":"…",</code>
+     */
+    public String toJson(String token) {
+      return HolderJson.of(token, this);
+    }
+  }
 
   /**
    * The fence of a slot.

@@ -46,15 +46,22 @@ import java.util.concurrent.locks.LockSupport;
  * changed. A caller with nothing to mint from parks (virtual threads unmount), until the next tick
  * or until the lease changes, and for {@code maxWait} at most.
  *
+ * <p>{@link #word()}, {@link #window()} and {@link #advance} are methods so that the simulation can
+ * run the rest of the world between any two of these steps; nothing in the product overrides them.
+ *
  * <p>Sources: the single word with one compare-and-set is Agrona's {@code SnowflakeIdGenerator};
  * the bounded window is the persisted high-water mark of Percolator's timestamp oracle.
  */
-final class SnowflakeGenerator extends PaddedWord {
+class SnowflakeGenerator extends PaddedWord {
   /** The terminal value of the word; no seal yields it, as no word is {@link Long#MAX_VALUE}. */
   static final long CLOSED = -1;
 
   private static final long SEALED = Long.MIN_VALUE;
   private static final long NOT_WAITING = 0;
+
+  /** Up to here a caller sleeps alone; beyond, a change of the lease wakes it early. */
+  private static final long SHORT_WAIT_NANOS = 10_000_000;
+
   private static final VarHandle WORD;
   private static final VarHandle WINDOW;
   private static final VarHandle CHANGE;
@@ -105,14 +112,14 @@ final class SnowflakeGenerator extends PaddedWord {
     long deadline = NOT_WAITING;
     while (true) {
       long tick = clock.tick();
-      long current = (long) WORD.getAcquire(this);
-      LeaseWindow permitted = window;
+      long current = word();
+      LeaseWindow permitted = window();
       long next = Math.max(current + 1, tick << sequenceBits);
       if (current >= 0
           && next <= ((tick << sequenceBits) | sequenceMask)
           && next <= permitted.lastWord
           && next >= permitted.firstWord) {
-        if (WORD.compareAndSet(this, current, next)) {
+        if (advance(current, next)) {
           return permitted.idOf(next);
         }
       } else {
@@ -127,13 +134,14 @@ final class SnowflakeGenerator extends PaddedWord {
     int filled = 0;
     while (filled < ids.length) {
       long tick = clock.tick();
-      long current = (long) WORD.getAcquire(this);
-      LeaseWindow permitted = window;
+      long current = word();
+      LeaseWindow permitted = window();
       long first = Math.max(current + 1, tick << sequenceBits);
       long limit = Math.min((tick << sequenceBits) | sequenceMask, permitted.lastWord);
       if (current >= 0 && first <= limit && first >= permitted.firstWord) {
-        long last = Math.min(limit, first + (ids.length - filled) - 1);
-        if (WORD.compareAndSet(this, current, last)) {
+        // The difference first: a sum could run over at the end of a word of 63 bits.
+        long last = first + Math.min(limit - first, ids.length - filled - 1);
+        if (advance(current, last)) {
           for (long word = first; word <= last; word++) {
             ids[filled++] = permitted.idOf(word);
           }
@@ -145,6 +153,20 @@ final class SnowflakeGenerator extends PaddedWord {
     }
   }
 
+  /** The last word minted, or the sealed or closed one. */
+  long word() {
+    return (long) WORD.getAcquire(this);
+  }
+
+  LeaseWindow window() {
+    return window;
+  }
+
+  /** Mints the words after {@code from}, up to and with {@code to}. */
+  boolean advance(long from, long to) {
+    return WORD.compareAndSet(this, from, to);
+  }
+
   /**
    * Parks until something may have changed: the tick, or the lease. Returns the caller's deadline,
    * which is set at its first wait.
@@ -152,8 +174,13 @@ final class SnowflakeGenerator extends PaddedWord {
   private long await(long tick, long current, LeaseWindow permitted, long deadline) {
     Reason reason = reasonOf(tick, current, permitted);
     long now = time.nanoTime();
-    // | 1 keeps a deadline apart from NOT_WAITING, and costs a nanosecond.
-    long until = deadline == NOT_WAITING ? (now + maxWaitNanos) | 1 : deadline;
+    long until = deadline;
+    if (until == NOT_WAITING) {
+      until = now + maxWaitNanos;
+      if (until == NOT_WAITING) {
+        until--; // a nanosecond less keeps a deadline apart from none
+      }
+    }
     long left = until - now;
     if (reason == Reason.CLOSED || left <= 0) {
       throw refusal.explain(reason, maxWaitNanos - left);
@@ -162,18 +189,21 @@ final class SnowflakeGenerator extends PaddedWord {
     if (Thread.currentThread().isInterrupted()) {
       throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
     }
+    long most = left;
     if (reason == Reason.SATURATED || reason == Reason.CLOCK_HELD) {
       long nextTick = Math.max(current + 1, permitted.firstWord) >>> sequenceBits;
-      LockSupport.parkNanos(this, Math.min(left, clock.nanosUntil(nextTick, now)));
-      return until;
+      most = Math.min(left, clock.nanosUntil(nextTick, now));
+      if (most <= SHORT_WAIT_NANOS) {
+        LockSupport.parkNanos(this, most);
+        return until;
+      }
     }
     CountDownLatch expected = change;
     // The lease changes before the latch is replaced: a change since the reads above shows here,
-    // and
-    // a later one counts down the latch that was read.
+    // and a later one counts down the latch that was read.
     if ((long) WORD.getAcquire(this) == current && window == permitted) {
       try {
-        expected.await(left, TimeUnit.NANOSECONDS);
+        expected.await(most, TimeUnit.NANOSECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
@@ -214,22 +244,32 @@ final class SnowflakeGenerator extends PaddedWord {
       return false;
     }
     window = granted;
-    long last = sealed & ~SEALED;
-    boolean opened =
-        WORD.compareAndSet(this, sealed, ((last >>> sequenceBits) + 1) << sequenceBits);
+    long nextTick = ((sealed & ~SEALED) >>> sequenceBits) + 1;
+    // After the last tick of a word of 63 bits comes the sign bit, which would be the sealed word
+    // of the very beginning: such a generator opens with nothing left to mint instead.
+    long start = nextTick > layout.maxTick() ? Long.MAX_VALUE - 1 : nextTick << sequenceBits;
+    boolean opened = WORD.compareAndSet(this, sealed, start);
     signalChange();
     return opened;
   }
 
   /**
-   * Replaces the window by an extension of itself. Has no effect if it is no longer the present
-   * one.
+   * Replaces the window by an extension of itself: of the same slot, with the same beginning, and
+   * no shorter. Has no effect if it is not that, if the window is no longer the present one, or if
+   * the generator is sealed.
    *
    * @return whether the extension is in force
    */
   boolean extend(LeaseWindow from, LeaseWindow to) {
-    boolean extended = WINDOW.compareAndSet(this, from, to);
-    signalChange();
+    // A seal may come between: then the window of a sealed generator has grown, which permits
+    // nothing, as it is opened with a window of its own.
+    boolean extended =
+        (long) WORD.getAcquire(this) >= 0
+            && to.isExtensionOf(from)
+            && WINDOW.compareAndSet(this, from, to);
+    if (extended) {
+      signalChange();
+    }
     return extended;
   }
 

@@ -70,6 +70,28 @@ class NodeLeaseManagerTest {
   }
 
   @Test
+  void statusTellsOfTheLeaseByTheTimeTheStartReturns() {
+    List<SnowflakeStatus> seen = new ArrayList<>();
+    // Runs where start() goes on, at the earliest moment it can.
+    manager().started().thenRun(() -> seen.add(manager().status()));
+    Claim claim = leaseNow();
+
+    assertThat(seen).hasSize(1);
+    assertThat(seen.get(0).isReady()).isTrue();
+    assertThat(seen.get(0).slot()).contains(slot(claim));
+  }
+
+  @Test
+  void statusTellsOfTheEndByTheTimeCloseReturns() {
+    List<LeaseState> seen = new ArrayList<>();
+    manager().terminated().thenRun(() -> seen.add(manager().status().state()));
+    manager().close(generator.close());
+    poll();
+
+    assertThat(seen).containsExactly(LeaseState.CLOSED);
+  }
+
+  @Test
   void everyClaimCarriesAFreshTokenAndNonce() {
     Set<String> tokens = new HashSet<>();
     for (int i = 0; i < 20; i++) {

@@ -85,7 +85,7 @@ public final class RedisLeaseStore implements LeaseStore {
             .add(claim.token(), claim.nonce())
             .add(claim.wallClock(), terms.maxClockSkew())
             .add(terms.window(), LeaseTerms.GRACE, terms.leaseTtl() / 1_000)
-            .add(LeaseValue.of(claim.token(), claim.holder()))
+            .add(claim.holder().toJson(claim.token()))
             .add(claim.candidates())
             .toArray();
     String[] keys = Keys.of(terms, claim.candidates());
@@ -105,7 +105,7 @@ public final class RedisLeaseStore implements LeaseStore {
             .add(renewal.until())
             .add(String.join(",", renewal.nonces()), renewal.newNonce())
             .add(terms.maxClockSkew(), terms.window(), LeaseTerms.GRACE, terms.leaseTtl() / 1_000)
-            .add(LeaseValue.of(renewal.token(), renewal.holder()))
+            .add(renewal.holder().toJson(renewal.token()))
             .toArray();
     String[] keys = Keys.of(terms, List.of(renewal.slot()));
     return write(
