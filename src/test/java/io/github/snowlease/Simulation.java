@@ -33,8 +33,7 @@ final class Simulation {
   private static final String NAMESPACE = "sim";
 
   /** The clocks of the two masters may differ, too, by 300 ms at most. */
-  private static final long LONGEST_SPLIT_BRAIN =
-      (LeaseTerms.GRACE - 500) * NANOS_PER_MILLI;
+  private static final long LONGEST_SPLIT_BRAIN = (LeaseTerms.GRACE - 500) * NANOS_PER_MILLI;
 
   private static final int MAX_NESTING = 4;
   private static final Map<String, Settings> SETTINGS = new ConcurrentHashMap<>();
