@@ -701,8 +701,7 @@ final class Simulation {
   SimProcess startOn(int node, Duration leaseTtl) {
     return start(
         settingsWith(
-            Map.of(
-                Setting.CLUSTER_ID, 0, Setting.NODE_ID, node, Setting.LEASE_TTL, leaseTtl)),
+            Map.of(Setting.CLUSTER_ID, 0, Setting.NODE_ID, node, Setting.LEASE_TTL, leaseTtl)),
         false);
   }
 

@@ -69,7 +69,9 @@ class SimulationLimitsTest {
         });
   }
 
-  /** A replica takes over and hands back before anybody has spoken to it: run_id has not changed. */
+  /**
+   * A replica takes over and hands back before anybody has spoken to it: run_id has not changed.
+   */
   @Test
   void aFailoverThereAndBackUnnoticed() throws InterruptedException {
     assertMintsTwice(
