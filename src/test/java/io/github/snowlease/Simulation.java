@@ -33,8 +33,7 @@ final class Simulation {
   private static final String NAMESPACE = "sim";
 
   /** The clocks of the two masters may differ, too, by 300 ms at most. */
-  private static final long LONGEST_SPLIT_BRAIN =
-      (LeaseTerms.GRACE - 500) * NANOS_PER_MILLI;
+  private static final long LONGEST_SPLIT_BRAIN = (LeaseTerms.GRACE - 500) * NANOS_PER_MILLI;
 
   private static final int MAX_NESTING = 4;
   private static final Map<String, Settings> SETTINGS = new ConcurrentHashMap<>();
@@ -699,6 +698,13 @@ final class Simulation {
     return start(settingsWith(Map.of(Setting.CLUSTER_ID, 0, Setting.NODE_ID, node)), false);
   }
 
+  SimProcess startOn(int node, Duration leaseTtl) {
+    return start(
+        settingsWith(
+            Map.of(Setting.CLUSTER_ID, 0, Setting.NODE_ID, node, Setting.LEASE_TTL, leaseTtl)),
+        false);
+  }
+
   SimProcess startWithOtherLayout() {
     BitLayout other = BitLayout.of("epoch=1700000000000,tick=100,bits=40/0/1/6");
     return start(settingsWith(Map.of(Setting.LAYOUT, other)), false);
@@ -764,6 +770,13 @@ final class Simulation {
     for (SimProcess process : processes) {
       process.seesOldMaster = true;
     }
+  }
+
+  /** A failover and another one back, to a process that lacks the latest, with nobody looking. */
+  void failOverAndBack(double lagSeconds) {
+    String runId = redis.memory.runId;
+    failOver(lagSeconds);
+    redis.memory.runId = runId;
   }
 
   void failOver(double lagSeconds) {
