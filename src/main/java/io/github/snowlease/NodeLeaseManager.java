@@ -46,6 +46,12 @@ final class NodeLeaseManager {
   /** The thread wakes at least so often, so that waking late shows. */
   private static final long MAX_SLEEP_NANOS = 1_000 * NANOS_PER_MILLI;
 
+  /**
+   * A claim whose outcome is unknown costs a release, and many processes that start together on one
+   * machine make it slow: the store's word is waited for as long again as an answer.
+   */
+  private static final long CLAIM_PATIENCE_MILLIS = 2_000;
+
   /** How long closing spends on handing slots back before it leaves them to run out. */
   private static final long CLOSE_BUDGET_NANOS = 1_000 * NANOS_PER_MILLI;
 
@@ -261,6 +267,7 @@ final class NodeLeaseManager {
             holder);
     dialog.ask(
         now,
+        CLAIM_PATIENCE_MILLIS,
         () -> store.claim(terms, claim),
         (reply, sentAt, receivedAt) -> onClaimReply(claim, reply, sentAt, receivedAt),
         failure -> {
