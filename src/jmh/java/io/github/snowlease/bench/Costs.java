@@ -122,8 +122,10 @@ public final class Costs {
               .startAsync());
     }
     List<Snowflake> open = starts.stream().map(CompletableFuture::join).toList();
-    print(FLEET + " managers at once: until all have a slot, ms", (System.nanoTime() - start) / 1e6);
-    long slots = open.stream().map(ids -> ids.parse(ids.nextId())).map(Costs::slot).distinct().count();
+    print(
+        FLEET + " managers at once: until all have a slot, ms", (System.nanoTime() - start) / 1e6);
+    long slots =
+        open.stream().map(ids -> ids.parse(ids.nextId())).map(Costs::slot).distinct().count();
     print("different slots", slots);
     printCommands();
   }
