@@ -78,11 +78,25 @@ class SimLedgerModelTest {
   private static final String[] NONCES = {"b1", "b2", "b3", "b4", "b5", "b6"};
   private static final String[] RUN_IDS = {"c1", "c2"};
   private static final String[] DAMAGED = {
-    "", "x", "12", "12|", "|aa01|b1", "12|aa01", "12|aa01|b1|", "12|zz|b1", "-5|aa01|b1",
-    "1234567890123456|aa01|b1", "12.5|aa01|b1", "012|aa01|b1", "12||", "12|AA01|B1"
+    "",
+    "x",
+    "12",
+    "12|",
+    "|aa01|b1",
+    "12|aa01",
+    "12|aa01|b1|",
+    "12|zz|b1",
+    "-5|aa01|b1",
+    "1234567890123456|aa01|b1",
+    "12.5|aa01|b1",
+    "012|aa01|b1",
+    "12||",
+    "12|AA01|B1"
   };
   private static final String[] FIELDS = {"layout", "birth", "srv", "rev", "quarantine"};
-  private static final String[] NUMBERS = {"", "x", "-1", "-", "12", "1234567890123456", "1e3", "007"};
+  private static final String[] NUMBERS = {
+    "", "x", "-1", "-", "12", "1234567890123456", "1e3", "007"
+  };
   private static final int COMMANDS_A_TRACE = 16;
 
   @Test
@@ -214,9 +228,7 @@ class SimLedgerModelTest {
         case 16 -> setField(slot.toString(), DAMAGED[random.nextInt(DAMAGED.length)]);
         case 17 -> {
           String field = FIELDS[random.nextInt(FIELDS.length)];
-          setField(
-              field,
-              field.equals("layout") ? "A" : NUMBERS[random.nextInt(NUMBERS.length)]);
+          setField(field, field.equals("layout") ? "A" : NUMBERS[random.nextInt(NUMBERS.length)]);
         }
         case 18 -> block(slot);
         default -> model.runId = RUN_IDS[random.nextInt(RUN_IDS.length)];
@@ -243,7 +255,8 @@ class SimLedgerModelTest {
     }
 
     private long nearNow() {
-      return model.now + (random.oneIn(5) ? random.between(-7_000, 7_000) : random.between(-50, 50));
+      return model.now
+          + (random.oneIn(5) ? random.between(-7_000, 7_000) : random.between(-50, 50));
     }
 
     private long seenRev() {
@@ -381,8 +394,7 @@ class SimLedgerModelTest {
 
     private void create(LeaseTerms terms) throws IOException {
       Object expected = answerOf(() -> model.createNamespace(terms) ? 1L : 0L);
-      List<String> arguments =
-          new ArrayList<>(List.of(terms.layout(), text(terms.quarantine())));
+      List<String> arguments = new ArrayList<>(List.of(terms.layout(), text(terms.quarantine())));
       ask("create", expected, List.of(), arguments, "common", "create");
     }
 
@@ -445,8 +457,7 @@ class SimLedgerModelTest {
       if (digest == null) {
         StringBuilder script = new StringBuilder(PROLOGUE);
         for (String part : parts) {
-          try (InputStream in =
-              LeaseStore.class.getResourceAsStream("redis/" + part + ".lua")) {
+          try (InputStream in = LeaseStore.class.getResourceAsStream("redis/" + part + ".lua")) {
             script.append(new String(in.readAllBytes(), StandardCharsets.UTF_8));
           }
         }
@@ -507,8 +518,7 @@ class SimLedgerModelTest {
       } else {
         redis.call("SET", keyOf(slot), value);
       }
-      model.leaseKeys.put(
-          slot, new SimLedgerModel.LeaseKey(value, SimLedgerModel.LeaseKey.NEVER));
+      model.leaseKeys.put(slot, new SimLedgerModel.LeaseKey(value, SimLedgerModel.LeaseKey.NEVER));
       told.add(slot + " blocked by " + value);
     }
 

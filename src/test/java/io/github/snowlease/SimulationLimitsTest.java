@@ -48,7 +48,7 @@ class SimulationLimitsTest {
     assertMintsTwice(
         world -> {
           SimProcess holder = world.startOn(0, Duration.ofSeconds(60));
-          world.runForSeconds(5);
+          world.runUntilHeldBy(holder);
           world.cutOffForSeconds(holder, 100);
           world.flush();
           world.startOn(0, Duration.ofSeconds(30));
@@ -69,7 +69,9 @@ class SimulationLimitsTest {
         });
   }
 
-  /** A replica takes over and hands back before anybody has spoken to it: run_id has not changed. */
+  /**
+   * A replica takes over and hands back before anybody has spoken to it: run_id has not changed.
+   */
   @Test
   void aFailoverThereAndBackUnnoticed() throws InterruptedException {
     assertMintsTwice(
