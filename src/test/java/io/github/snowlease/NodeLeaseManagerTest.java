@@ -214,6 +214,27 @@ class NodeLeaseManagerTest {
   }
 
   @Test
+  void grantBeforeTheEpochOrBeyondTheHorizonFailsTheStartAtOnceAndIsHandedBack() {
+    store.offset = EPOCH - time.real - 3_600_000;
+    poll();
+    Claim claim = store.theClaim();
+    store.answer(granted(claim));
+    poll();
+    assertThat(catchThrowable(() -> manager().started().join()).getCause())
+        .isInstanceOf(SnowflakeException.class)
+        .hasMessageContaining("use an epoch in the past");
+    assertThat(store.theRelease().token()).isEqualTo(claim.token());
+
+    lazyManager = null;
+    store.offset = layout.horizon().toEpochMilli() + 1 - time.real;
+    poll();
+    store.answer(granted(store.theClaim()));
+    poll();
+    assertThat(catchThrowable(() -> manager().started().join()).getCause())
+        .isInstanceOf(HorizonReachedException.class);
+  }
+
+  @Test
   void wrongClockFailsTheStartAfterAcquireTimeoutNamingBothClocks() {
     while (!manager().started().isDone()) {
       long wakeAt = poll();
