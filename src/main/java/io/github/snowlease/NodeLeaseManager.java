@@ -311,14 +311,14 @@ final class NodeLeaseManager {
   }
 
   private void onGranted(Grant won, Granted granted, long receivedAt) {
-    if (won.window().isEmpty() && granted.now() > layout.epochMillis()) {
-      HorizonReachedException horizon = new HorizonReachedException(layout);
+    if (won.window().isEmpty()) {
+      SnowflakeException outOfReach = outOfReach(granted.now());
       releases.add(won.release(0), receivedAt);
-      failed(horizon);
+      failed(outOfReach);
       if (everHeld) {
         dueIn(receivedAt, 60_000);
       } else {
-        failStart(horizon);
+        failStart(outOfReach);
       }
       return;
     }
@@ -363,6 +363,20 @@ final class NodeLeaseManager {
                 + " now",
             null);
     dueIn(receivedAt, quarantined.waitMillis() + random.nextInt(100));
+  }
+
+  /** Why the layout has no timestamp for a window that begins now. */
+  private SnowflakeException outOfReach(long now) {
+    if (now > layout.epochMillis()) {
+      return new HorizonReachedException(layout);
+    }
+    return new SnowflakeException(
+        "ids begin at the epoch of the layout: now="
+            + Instant.ofEpochMilli(now)
+            + " layout="
+            + layout
+            + "; use an epoch in the past",
+        null);
   }
 
   private SnowflakeException layoutMismatch(LayoutDiffers other) {

@@ -84,6 +84,15 @@ final class Settings {
                 + " "
                 + layoutSetting.show(Setting.LAYOUT));
 
+    if (isUnleased() && (clusterId == null || nodeId == null)) {
+      throw new IllegalArgumentException(
+          "store=none leases nothing, so clusterId and nodeId must both be set, to a pair that no other"
+              + " process has: "
+              + cluster.show(Setting.CLUSTER_ID)
+              + " "
+              + node.show(Setting.NODE_ID));
+    }
+
     Sourced<String> namespace = read(Setting.NAMESPACE, text -> text);
     Sourced<Duration> leaseTtl = readDuration(Setting.LEASE_TTL);
     Sourced<Duration> skew = readDuration(Setting.MAX_CLOCK_SKEW);
@@ -152,6 +161,11 @@ final class Settings {
     }
     long maxWaitMillis = readDuration(Setting.MAX_WAIT).value().toMillis();
     this.timings = new LeaseTimings(heartbeatMillis, acquireMillis, maxWaitMillis);
+  }
+
+  /** Whether ids are assigned by hand, and no store is asked. */
+  boolean isUnleased() {
+    return store.equalsIgnoreCase(UnleasedStore.NAME);
   }
 
   private static boolean isDefault(Sourced<?> setting) {

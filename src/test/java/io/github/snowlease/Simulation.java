@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * other processes, the network, Redis, and the other threads of the same process. So the production
  * {@code nextId} itself is what is stopped between reading its window and its compare-and-set.
  */
+// Ordinals index arrays of counters; the exceptions unwind a run, and their stack is read by
+// nobody.
+@SuppressWarnings({"EnumOrdinal", "StaticAssignmentOfThrowable"})
 final class Simulation {
   static final long NANOS_PER_MILLI = 1_000_000;
   static final long MEAN_MINTING_GAP_NANOS = 100 * NANOS_PER_MILLI;

@@ -254,8 +254,8 @@ final class NamespaceFolder {
           .forEach(
               (slot, entry) -> {
                 Fence fence = ledger.fence(slot);
-                boolean gone = fence == null || entry.isFreeAt(now);
-                holders.put(lockPath(slot), gone ? "" : fence.token());
+                holders.put(
+                    lockPath(slot), fence == null || entry.isFreeAt(now) ? "" : fence.token());
               });
       SlotLocks.unlockIf(
           slots, (file, token) -> holders.containsKey(file) && !token.equals(holders.get(file)));
