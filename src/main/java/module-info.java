@@ -6,8 +6,12 @@ module io.github.snowlease {
 
   requires transitive lettuce.core;
   requires org.slf4j;
+  requires static info.picocli;
   requires static org.crac;
   requires static transitive org.jspecify;
+
+  opens io.github.snowlease.cli to
+      info.picocli;
 
   uses io.github.snowlease.LeaseStoreProvider;
 

@@ -439,7 +439,8 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
     }
 
     /**
-     * Thaws the copy: a process whose nanoTime has stood still since, on a host whose clock has not.
+     * Thaws the copy: a process whose nanoTime has stood still since, on a host whose clock has
+     * not.
      */
     SimProcess thaw(int number) {
       SimProcess copy =

@@ -138,22 +138,22 @@ final class SimTotals {
     List<Thread> workers = new ArrayList<>();
     SimLog.silently(
         () -> {
-      for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
-        Thread thread = new Thread(worker, "simulation-" + i);
-        thread.setUncaughtExceptionHandler(
-            (failed, failure) -> {
-              synchronized (failures) {
-                failures.add(failure);
-              }
-            });
-        thread.start();
-        workers.add(thread);
-      }
-      for (Thread thread : workers) {
-        thread.join();
-      }
-      return workers;
-    });
+          for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+            Thread thread = new Thread(worker, "simulation-" + i);
+            thread.setUncaughtExceptionHandler(
+                (failed, failure) -> {
+                  synchronized (failures) {
+                    failures.add(failure);
+                  }
+                });
+            thread.start();
+            workers.add(thread);
+          }
+          for (Thread thread : workers) {
+            thread.join();
+          }
+          return workers;
+        });
     if (!failures.isEmpty()) {
       throw new AssertionError("a simulation broke down", failures.get(0));
     }

@@ -263,7 +263,12 @@ final class Simulation {
     mix(id);
     mix(process.number);
     boolean isNew = ids.add(id);
-    tell(() -> process.number + " minted " + process.settings.layout.parse(id) + (isNew ? "" : " DUPLICATE"));
+    tell(
+        () ->
+            process.number
+                + " minted "
+                + process.settings.layout.parse(id)
+                + (isNew ? "" : " DUPLICATE"));
     if (!inOrder) {
       outOfOrder++;
     }

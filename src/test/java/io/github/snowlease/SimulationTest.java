@@ -17,8 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  *
  * <p>More seeds: {@code mvn -Psoak -Dtest=SimulationTest test}, with {@code
  * -Dsnowlease.soak.firstSeed=}, {@code -Dsnowlease.soak.seeds=} and {@code
- * -Dsnowlease.soak.minutes=}. {@link SimulationTrace}
- * tells what happened in a run.
+ * -Dsnowlease.soak.minutes=}. {@link SimulationTrace} tells what happened in a run.
  */
 class SimulationTest {
   private static final long NANOS_PER_MINUTE = TimeUnit.MINUTES.toNanos(1);

@@ -83,6 +83,11 @@ final class NamespaceFolder {
     return text.toString();
   }
 
+  /** Where the files are. */
+  Path path() {
+    return folder;
+  }
+
   /** Runs a step alone, unless that cannot begin in time: then nothing has happened. */
   <T> T alone(long timeoutMillis, Step<T> step) throws IOException {
     long deadline = System.nanoTime() + timeoutMillis * 1_000_000;
@@ -254,8 +259,8 @@ final class NamespaceFolder {
           .forEach(
               (slot, entry) -> {
                 Fence fence = ledger.fence(slot);
-                boolean gone = fence == null || entry.isFreeAt(now);
-                holders.put(lockPath(slot), gone ? "" : fence.token());
+                holders.put(
+                    lockPath(slot), fence == null || entry.isFreeAt(now) ? "" : fence.token());
               });
       SlotLocks.unlockIf(
           slots, (file, token) -> holders.containsKey(file) && !token.equals(holders.get(file)));
