@@ -119,8 +119,8 @@ public interface LeaseStore extends AutoCloseable {
    * @param token the token of the grant
    * @param slot the slot of the grant
    * @param until the end of the window as the holder knows it
-   * @param nonces the last acknowledged nonce and those of all attempts since whose outcome is
-   *     unknown
+   * @param nonces the last few acknowledged nonces of this grant and those of all attempts since
+   *     whose outcome is unknown
    * @param newNonce 16 hex digits, drawn afresh for this attempt alone
    * @param estimate the caller's estimate of the store's clock
    * @param seenRev the highest revision of the ledger that the caller has seen

@@ -4,6 +4,7 @@ import io.github.snowlease.NoLeaseException.Reason;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -50,7 +51,9 @@ import java.util.concurrent.locks.LockSupport;
  * run the rest of the world between any two of these steps; nothing in the product overrides them.
  *
  * <p>Sources: the single word with one compare-and-set is Agrona's {@code SnowflakeIdGenerator};
- * the bounded window is the persisted high-water mark of Percolator's timestamp oracle.
+ * the bounded window is the persisted high-water mark of Percolator's timestamp oracle; standing
+ * back after a lost race is the constant backoff of Dice, Hendler and Mirsky, "Lightweight
+ * Contention Management for Efficient Compare-and-Swap Operations" (2013).
  */
 class SnowflakeGenerator extends PaddedWord {
   /** The terminal value of the word; no seal yields it, as no word is {@link Long#MAX_VALUE}. */
@@ -58,6 +61,16 @@ class SnowflakeGenerator extends PaddedWord {
 
   private static final long SEALED = Long.MIN_VALUE;
   private static final long NOT_WAITING = 0;
+
+  /** Some 0.1 to 0.6 µs, by processor: the time of a few ids. */
+  private static final int PAUSES_AFTER_A_LOST_RACE = 16;
+
+  /**
+   * How long waiting threads oversleep the start of a tick, at random and at most, in nanoseconds.
+   * Woken at once, the same few would be first each time and use up the tick. A quarter of a
+   * millisecond leaves enough of the shortest tick to mint it empty.
+   */
+  private static final long SCATTER = 250_000;
 
   /** Up to here a caller sleeps alone; beyond, a change of the lease wakes it early. */
   private static final long SHORT_WAIT_NANOS = 10_000_000;
@@ -122,6 +135,7 @@ class SnowflakeGenerator extends PaddedWord {
         if (advance(current, next)) {
           return permitted.idOf(next);
         }
+        standBack();
       } else {
         deadline = await(tick, current, permitted, deadline);
       }
@@ -142,14 +156,28 @@ class SnowflakeGenerator extends PaddedWord {
         // The difference first: a sum could run over at the end of a word of 63 bits.
         long last = first + Math.min(limit - first, ids.length - filled - 1);
         if (advance(current, last)) {
-          for (long word = first; word <= last; word++) {
-            ids[filled++] = permitted.idOf(word);
+          // Words of one tick differ in the sequence alone, which is the low end of the id.
+          long id = permitted.idOf(first);
+          for (int end = filled + (int) (last - first); filled <= end; filled++) {
+            ids[filled] = id++;
           }
           deadline = NOT_WAITING;
+        } else {
+          standBack();
         }
       } else {
         deadline = await(tick, current, permitted, deadline);
       }
+    }
+  }
+
+  /**
+   * After a lost race: lets the winner mint on for a moment. Threads that try again at once take
+   * the word's cache line from each other at every id, and all get fewer.
+   */
+  private static void standBack() {
+    for (int i = 0; i < PAUSES_AFTER_A_LOST_RACE; i++) {
+      Thread.onSpinWait();
     }
   }
 
@@ -192,7 +220,8 @@ class SnowflakeGenerator extends PaddedWord {
     long most = left;
     if (reason == Reason.SATURATED || reason == Reason.CLOCK_HELD) {
       long nextTick = Math.max(current + 1, permitted.firstWord) >>> sequenceBits;
-      most = Math.min(left, clock.nanosUntil(nextTick, now));
+      long wait = clock.nanosUntil(nextTick, now) + ThreadLocalRandom.current().nextLong(SCATTER);
+      most = Math.min(left, wait);
       if (most <= SHORT_WAIT_NANOS) {
         LockSupport.parkNanos(this, most);
         return until;
@@ -216,14 +245,11 @@ class SnowflakeGenerator extends PaddedWord {
     if (current == CLOSED) {
       return Reason.CLOSED;
     }
-    if (current == SEALED) {
-      return Reason.NOT_YET; // nor has the store's time been observed: the tick means nothing
-    }
     if (tick > layout.maxTick()) {
       throw new HorizonReachedException(layout);
     }
     if (current < 0) {
-      return Reason.LOST;
+      return current == SEALED ? Reason.NOT_YET : Reason.LOST;
     }
     long next = Math.max(Math.max(current + 1, permitted.firstWord), tick << sequenceBits);
     if (next > permitted.lastWord) {

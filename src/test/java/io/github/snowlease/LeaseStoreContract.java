@@ -1072,12 +1072,22 @@ public abstract class LeaseStoreContract {
     return terms;
   }
 
-  private static LeaseTerms terms(String namespace, long leaseTtl, boolean trustEmptyStore) {
-    return new LeaseTerms(namespace, "41/5/5/12", leaseTtl, 5_000, 0, 2_000, trustEmptyStore);
+  private LeaseTerms terms(String namespace, long leaseTtl, boolean trustEmptyStore) {
+    return new LeaseTerms(
+        namespace, "41/5/5/12", leaseTtl, 5_000, minReplicas(), 2_000, trustEmptyStore);
+  }
+
+  /**
+   * How many replicas must hold a grant.
+   *
+   * @return 0 unless the subclass has some
+   */
+  protected int minReplicas() {
+    return 0;
   }
 
   private LeaseTerms withLayout(String layout) {
-    return new LeaseTerms(terms.namespace(), layout, 30_000, 5_000, 0, 2_000, false);
+    return new LeaseTerms(terms.namespace(), layout, 30_000, 5_000, minReplicas(), 2_000, false);
   }
 
   private ClaimReply claim(Slot... candidates) {

@@ -73,7 +73,7 @@ class NodeLeaseManagerTest {
   void statusTellsOfTheLeaseByTheTimeTheStartReturns() {
     List<SnowflakeStatus> seen = new ArrayList<>();
     // Runs where start() goes on, at the earliest moment it can.
-    manager().started().thenRun(() -> seen.add(manager().status()));
+    var unused = manager().started().thenRun(() -> seen.add(manager().status()));
     Claim claim = leaseNow();
 
     assertThat(seen).hasSize(1);
@@ -84,7 +84,7 @@ class NodeLeaseManagerTest {
   @Test
   void statusTellsOfTheEndByTheTimeCloseReturns() {
     List<LeaseState> seen = new ArrayList<>();
-    manager().terminated().thenRun(() -> seen.add(manager().status().state()));
+    var unused = manager().terminated().thenRun(() -> seen.add(manager().status().state()));
     manager().close(generator.close());
     poll();
 
@@ -328,7 +328,7 @@ class NodeLeaseManagerTest {
   }
 
   @Test
-  void renewalsOfUnknownOutcomeAreAllPresentedAndForgottenOnceOneIsAcknowledged() {
+  void renewalsOfUnknownOutcomeAreAllPresented() {
     Claim claim = leaseNow();
     runUntilAsked();
     Renewal first = store.theRenewal();
@@ -344,9 +344,19 @@ class NodeLeaseManagerTest {
     Renewal third = store.theRenewal();
     assertThat(third.nonces()).containsExactly(claim.nonce(), first.newNonce(), second.newNonce());
     renewNow();
-    runUntilAsked();
-    assertThat(store.theRenewal().nonces()).containsExactly(third.newNonce());
     assertThat(manager().status().state()).isEqualTo(LeaseState.HELD);
+  }
+
+  @Test
+  void acknowledgedNoncesOfTheLastEightRenewalsArePresentedAsAFailoverMayBringThemBack() {
+    List<String> own = new ArrayList<>(List.of(leaseNow().nonce()));
+    for (int i = 0; i < 20; i++) {
+      runUntilAsked();
+      int oldest = Math.max(0, own.size() - 8);
+      assertThat(store.theRenewal().nonces()).isEqualTo(own.subList(oldest, own.size()));
+      own.add(store.theRenewal().newNonce());
+      renewNow();
+    }
   }
 
   @Test

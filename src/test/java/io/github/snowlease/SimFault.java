@@ -35,7 +35,10 @@ enum SimFault {
   RESTART_FROM_OLD_COPY,
   /** A replica takes over that lags by up to 2 s. */
   FAILOVER,
-  /** As a failover, but for up to 10 s some processes still talk to the old master. */
+  /**
+   * As a failover, but for a while some processes still talk to the old master: less than G, after
+   * which that one may grant what a holder has renewed with the new one.
+   */
   SPLIT_BRAIN,
   EVICTION_OF_LEASE_KEYS,
   EVICTION_OF_LEDGER,

@@ -10,6 +10,7 @@ enum SimFaultSet {
   HOST_CLOCKS(SimFault.HOST_CLOCK_STEP),
   REDIS_CLOCK(SimFault.REDIS_CLOCK_STEP),
   FLUSH(SimFault.FLUSHALL),
+  RESTART_KEEPING_ALL(SimFault.RESTART_KEEPING_ALL),
   RESTART_EMPTY(SimFault.RESTART_EMPTY),
   RESTART_FROM_OLD_COPY(SimFault.RESTART_FROM_OLD_COPY),
   FAILOVER(SimFault.FAILOVER),
@@ -22,8 +23,9 @@ enum SimFaultSet {
       SimFault.RESTART_EMPTY,
       SimFault.RESTART_KEEPING_ALL,
       SimFault.EVICTION_OF_LEDGER),
+  /** Redis remembers the longest quarantine of the namespace, as long as it remembers anything. */
   MIXED_LEASE_TTL(
-      SimFault.MIXED_LEASE_TTL, SimFault.FLUSHALL, SimFault.FAILOVER, SimFault.RESTART_EMPTY),
+      SimFault.MIXED_LEASE_TTL, SimFault.RESTART_KEEPING_ALL, SimFault.EVICTION_OF_LEASE_KEYS),
   ALL_TOGETHER(
       SimFault.HOST_CLOCK_STEP,
       SimFault.FLUSHALL,
@@ -34,8 +36,7 @@ enum SimFaultSet {
       SimFault.SPLIT_BRAIN,
       SimFault.EVICTION_OF_LEASE_KEYS,
       SimFault.EVICTION_OF_LEDGER,
-      SimFault.CLONE,
-      SimFault.MIXED_LEASE_TTL);
+      SimFault.CLONE);
 
   private static final SimFaultSet[] ALL = values();
 

@@ -270,6 +270,15 @@ class SimLedgerModel {
 
   // ---- memory.lua
 
+  /** What a claim does first, once its clock has been found right. */
+  protected void recallAndRefuse(LeaseTerms terms, Claim claim) {
+    Memory memory =
+        recall(terms, claim.seenRev(), claim.estimate(), terms.trustEmptyStore()).memory;
+    if (memory != null) {
+      refuse(memory);
+    }
+  }
+
   private Recalled recall(LeaseTerms terms, long seenRev, long estimate, boolean trustEmpty) {
     requireHash();
     String layout = ledger.get("layout");

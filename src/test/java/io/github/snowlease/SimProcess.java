@@ -76,6 +76,8 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
   private boolean leaseThreadWoken;
   private int pollTicket;
   private int unansweredInARow;
+  private int stepsToStop;
+  private Runnable meanwhile = () -> {};
 
   SimProcess(Simulation world, int number, Settings settings, boolean infoDenied, long seed) {
     this(world, number, settings, infoDenied, seed, world.randomBits(), null);
@@ -176,7 +178,16 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
     journaled(SimJournal.STEP, 0);
   }
 
+  /** At the step that comes then, counted from 1, something happens before it. */
+  void stopAtStep(int count, Runnable whatHappens) {
+    stepsToStop = count;
+    meanwhile = whatHappens;
+  }
+
   private void maybeStop() {
+    if (stepsToStop > 0 && --stepsToStop == 0) {
+      meanwhile.run();
+    }
     world.maybeStop(this, onLeaseThread);
   }
 
@@ -246,6 +257,11 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
   private void planMint() {
     long gap = luck.between(NANOS_PER_MILLI / 2, 2 * Simulation.MEAN_MINTING_GAP_NANOS);
     world.plan(this, world.now + gap, this::serveRequest);
+  }
+
+  /** One id, now; what it is and whether there is one the simulation records. */
+  void mintOne() {
+    mint(1);
   }
 
   private void serveRequest() {
@@ -333,7 +349,8 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
     }
   }
 
-  private long closeGenerator() {
+  /** The first half of closing: from now on this thread may be stopped before the second. */
+  long closeGenerator() {
     journaled(SimJournal.CLOSE_GENERATOR, 0);
     boolean wasOnLeaseThread = onLeaseThread;
     onLeaseThread = false;
@@ -346,7 +363,8 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
     }
   }
 
-  private void closeManager(long lastTick) {
+  /** The second half of closing. */
+  void closeManager(long lastTick) {
     journaled(SimJournal.CLOSE_MANAGER, lastTick);
     manager.close(lastTick);
   }

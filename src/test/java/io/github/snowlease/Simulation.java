@@ -30,6 +30,11 @@ final class Simulation {
   private static final long SECOND = 1_000 * NANOS_PER_MILLI;
   private static final long DURATION = 300 * SECOND;
   private static final long EXCUSE_NANOS = 100 * SECOND;
+  private static final String NAMESPACE = "sim";
+
+  /** The clocks of the two masters may differ, too, by 300 ms at most. */
+  private static final long LONGEST_SPLIT_BRAIN = (LeaseTerms.GRACE - 500) * NANOS_PER_MILLI;
+
   private static final int MAX_NESTING = 4;
   private static final Map<String, Settings> SETTINGS = new ConcurrentHashMap<>();
 
@@ -76,9 +81,12 @@ final class Simulation {
   int leasesLostWithoutReason;
 
   private final SimRandom random;
+
+  /** Whether nothing goes wrong but what a test asks for. */
+  private final boolean scripted;
+
   private final SimAgenda agenda = new SimAgenda();
   private final long bootMillis;
-  private final String namespace = "sim";
   private final int slotBits;
   private final int tickMillis;
   private final int sequenceBits;
@@ -94,21 +102,22 @@ final class Simulation {
   private int nesting;
   private long hash = 0xcbf29ce484222325L;
 
-  Simulation(long seed, SimFaultSet faultSet, SimSystem system) {
+  private Simulation(long seed, SimFaultSet faultSet, SimSystem system, boolean scripted) {
     this.system = system;
     this.faultSet = faultSet;
+    this.scripted = scripted;
     this.random = new SimRandom(seed);
     this.bootMillis = 1_750_000_000_000L + random.between(0, 1_000_000_000_000L);
-    this.slotBits = (int) random.between(1, 2);
-    this.tickMillis = new int[] {1, 1, 10, 100, 1_000}[random.nextInt(5)];
+    this.slotBits = scripted ? 1 : (int) random.between(1, 2);
+    this.tickMillis = scripted ? 100 : new int[] {1, 1, 10, 100, 1_000}[random.nextInt(5)];
     this.sequenceBits = (int) random.between(2, 6);
-    this.shortLease = random.oneIn(4);
-    this.redis = new Server(system.newServer(), random.between(-500, 500));
+    this.shortLease = !scripted && random.oneIn(4);
+    this.redis = new Server(system.newServer(), scripted ? 0 : random.between(-500, 500));
     redis.memory.runId = newRunId();
   }
 
   static Simulation run(long seed, SimFaultSet faultSet, SimSystem system) {
-    Simulation simulation = new Simulation(seed, faultSet, system);
+    Simulation simulation = new Simulation(seed, faultSet, system, false);
     simulation.run();
     return simulation;
   }
@@ -118,9 +127,19 @@ final class Simulation {
     return run(seed, SimFaultSet.of(seed), SimSystem.UNCHANGED);
   }
 
+  /** Two slots, a namespace that was just created, ticks of 100 ms; a test says what happens. */
+  static Simulation scripted(SimSystem system) {
+    // The set in which processes can be copied.
+    Simulation simulation = new Simulation(1, SimFaultSet.CLONES, system, true);
+    simulation.setClock(simulation.redis);
+    simulation.redis.memory.createNamespace(simulation.newSettings().terms);
+    simulation.keepCopy(simulation.redis);
+    return simulation;
+  }
+
   /** Tells what happens in a run. */
   static void trace(long seed, Consumer<String> listener) {
-    Simulation simulation = new Simulation(seed, SimFaultSet.of(seed), SimSystem.UNCHANGED);
+    Simulation simulation = new Simulation(seed, SimFaultSet.of(seed), SimSystem.UNCHANGED, false);
     simulation.trace = listener;
     simulation.run();
     simulation.ids.describeOverlaps(listener);
@@ -196,13 +215,18 @@ final class Simulation {
     return SETTINGS.computeIfAbsent(
         layout + seconds,
         key ->
-            new Settings(
+            settings(
                 Map.of(
-                    Setting.NAMESPACE, namespace,
-                    Setting.LAYOUT, BitLayout.of(layout),
-                    Setting.LEASE_TTL, Duration.ofSeconds(seconds)),
-                name -> null,
-                name -> null));
+                    Setting.NAMESPACE,
+                    NAMESPACE,
+                    Setting.LAYOUT,
+                    BitLayout.of(layout),
+                    Setting.LEASE_TTL,
+                    Duration.ofSeconds(seconds))));
+  }
+
+  private static Settings settings(Map<Setting, Object> built) {
+    return new Settings(built, name -> null, name -> null);
   }
 
   private void startProcess() {
@@ -210,13 +234,21 @@ final class Simulation {
     if (infoDenied) {
       fire(SimFault.INFO_DENIED);
     }
+    start(newSettings(), infoDenied);
+  }
+
+  private SimProcess start(Settings settings, boolean infoDenied) {
     SimProcess process =
-        new SimProcess(this, processNumber++, newSettings(), infoDenied, random.nextLong());
+        new SimProcess(this, processNumber++, settings, infoDenied, random.nextLong());
     processes.add(process);
     process.start();
+    return process;
   }
 
   long wallOffsetOfNewHost() {
+    if (scripted) {
+      return 0;
+    }
     return random.oneIn(10) ? random.between(-8_000, 8_000) : random.between(-1_000, 1_000);
   }
 
@@ -296,7 +328,10 @@ final class Simulation {
 
   /** A place between two steps of a process's thread, where it may be stopped. */
   void maybeStop(SimProcess process, boolean leaseThread) {
-    if (!random.oneIn(leaseThread ? 1_500 : 5_000) || nesting == MAX_NESTING || process.isDead) {
+    if (scripted
+        || !random.oneIn(leaseThread ? 1_500 : 5_000)
+        || nesting == MAX_NESTING
+        || process.isDead) {
       return;
     }
     long end = Math.min(stopLimit, now + random.spread(NANOS_PER_MILLI / 10, 60 * SECOND));
@@ -361,7 +396,7 @@ final class Simulation {
       sendIntoPartition(process, question, delivery);
       return;
     }
-    switch (random.nextInt(100)) {
+    switch (scripted ? 99 : random.nextInt(100)) {
       case 0, 1 -> fire(SimFault.REQUEST_LOST);
       case 2, 3, 4 -> {
         fire(SimFault.REPLY_LOST);
@@ -394,8 +429,8 @@ final class Simulation {
       case 0 ->
           plan(
               process, now + NANOS_PER_MILLI, () -> process.answer(question, Failures.UNREACHABLE));
-      case 1 -> {} // swallowed
-      case 2 -> {
+      case SWALLOWING -> {}
+      case LOSING_REPLIES -> {
         delivery.loseReply = true;
         agenda.add(now + NANOS_PER_MILLI, delivery);
       }
@@ -487,8 +522,12 @@ final class Simulation {
 
   private void partition(SimProcess process) {
     fire(SimFault.PARTITION);
-    process.partitionKind = random.nextInt(4);
-    process.partitionedUntil = now + random.spread(SECOND / 2, 60 * SECOND);
+    partition(process, random.nextInt(4), random.spread(SECOND / 2, 60 * SECOND));
+  }
+
+  private void partition(SimProcess process, int kind, long span) {
+    process.partitionKind = kind;
+    process.partitionedUntil = now + span;
     process.disturbedAt = process.partitionedUntil;
   }
 
@@ -638,10 +677,106 @@ final class Simulation {
       process.seesOldMaster = random.oneIn(2);
     }
     agenda.add(
-        now + random.spread(SECOND / 10, 10 * SECOND),
+        now + random.spread(SECOND / 10, LONGEST_SPLIT_BRAIN),
         () -> {
           oldMaster = null;
           redisDisturbedAt = now;
         });
+  }
+
+  // ---- What a scripted run is told
+
+  private static final int SWALLOWING = 1;
+  private static final int LOSING_REPLIES = 2;
+
+  SimProcess start() {
+    return start(newSettings(), false);
+  }
+
+  /** A process that leases exactly this node. */
+  SimProcess startOn(int node) {
+    return start(settingsWith(Map.of(Setting.CLUSTER_ID, 0, Setting.NODE_ID, node)), false);
+  }
+
+  SimProcess startWithOtherLayout() {
+    BitLayout other = BitLayout.of("epoch=1700000000000,tick=100,bits=40/0/1/6");
+    return start(settingsWith(Map.of(Setting.LAYOUT, other)), false);
+  }
+
+  SimProcess startWithoutInfo() {
+    return start(newSettings(), true);
+  }
+
+  private Settings settingsWith(Map<Setting, Object> more) {
+    Settings usual = newSettings();
+    Map<Setting, Object> built = new EnumMap<>(Setting.class);
+    built.put(Setting.NAMESPACE, NAMESPACE);
+    built.put(Setting.LAYOUT, usual.layout);
+    built.putAll(more);
+    return settings(built);
+  }
+
+  void runForSeconds(double seconds) {
+    runUntil(now + (long) (seconds * SECOND));
+  }
+
+  /** Requests that this process sends, and answers to it, are swallowed. */
+  void cutOffForSeconds(SimProcess process, double seconds) {
+    partition(process, SWALLOWING, (long) (seconds * SECOND));
+  }
+
+  /** What this process asks for is done, and it does not hear of it. */
+  void loseRepliesForSeconds(SimProcess process, double seconds) {
+    partition(process, LOSING_REPLIES, (long) (seconds * SECOND));
+  }
+
+  void heal(SimProcess process) {
+    process.partitionedUntil = now;
+  }
+
+  /** Until it has sent its first command, which has not reached Redis. */
+  void runUntilSent(SimProcess process) {
+    while (process.newestQuestion() < 0) {
+      runUntil(now + 10_000);
+    }
+  }
+
+  void runUntilHeldBy(SimProcess process) {
+    long deadline = now + 100 * SECOND;
+    while (process.manager().status().state() != LeaseState.HELD) {
+      if (now > deadline) {
+        throw new IllegalStateException("no lease in time: " + process.manager().status());
+      }
+      runForSeconds(0.1);
+    }
+  }
+
+  void flush() {
+    redis.memory.flush();
+  }
+
+  /** Another server with the memory of a while ago. */
+  /** From now on there are two masters, and everybody talks to the old one. */
+  void beginSplitBrain() {
+    oldMaster = redis;
+    redis = successor(redis.memory, 0);
+    for (SimProcess process : processes) {
+      process.seesOldMaster = true;
+    }
+  }
+
+  void failOver(double lagSeconds) {
+    redis = successor(copyAsOf(redis, now - (long) (lagSeconds * SECOND)), 0);
+  }
+
+  void stepRedisClock(long millis) {
+    redisStepMillis += millis;
+  }
+
+  /** A copy of a process as it is now, thawed later on a host whose clock is right. */
+  SimProcess thaw(SimProcess.Snapshot snapshot) {
+    SimProcess copy = snapshot.thaw(processNumber++);
+    processes.add(copy);
+    return copy;
   }
 }

@@ -10,6 +10,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
 import java.util.List;
@@ -63,6 +64,19 @@ public final class RedisLeaseStore implements LeaseStore {
   public static RedisLeaseStore using(RedisClient client, RedisURI uri) {
     return new RedisLeaseStore(
         new OnDemandLink(new BorrowedClient(client, uri), uri.getTimeout().multipliedBy(2)));
+  }
+
+  /**
+   * Uses a cluster client of the application's. The store opens one connection from it and closes
+   * that one; the client is never closed.
+   *
+   * @param client the client
+   * @param commandTimeout bounds every step of connecting
+   * @return the store
+   */
+  public static RedisLeaseStore using(RedisClusterClient client, Duration commandTimeout) {
+    return new RedisLeaseStore(
+        new OnDemandLink(new BorrowedClusterClient(client), commandTimeout.multipliedBy(3)));
   }
 
   /**
@@ -307,8 +321,8 @@ public final class RedisLeaseStore implements LeaseStore {
             "commandTimeout must be > 0: commandTimeout=" + commandTimeout);
       }
       OwnClient client = new OwnClient(StoreUri.parse(uri, commandTimeout));
-      OnDemandLink link = new OnDemandLink(client, commandTimeout.multipliedBy(2));
-      link.connect("", false);
+      OnDemandLink link = new OnDemandLink(client, commandTimeout.multipliedBy(3));
+      link.prepare();
       return new RedisLeaseStore(link);
     }
   }

@@ -2,6 +2,7 @@ package io.github.snowlease.demo;
 
 import io.github.snowlease.BitLayout;
 import io.github.snowlease.LeaseStore;
+import io.github.snowlease.LeaseStoreException;
 import io.github.snowlease.LeaseStoreProvider;
 import io.github.snowlease.LeaseTerms;
 import io.github.snowlease.Snowflake;
@@ -22,6 +23,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.ServiceLoader;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -113,6 +115,7 @@ final class Demonstration {
     try (LeaseStore store = open(uri, terms)) {
       String where = store.toString().replaceFirst("^\\w+\\[(.*)]$", "$1");
       terminal.line(field("store") + where);
+      awaitAnswer(store, terms);
       // The deliberate word that nobody mints here now: without it, an empty Redis, which cannot be
       // told from one that lost its data, grants nothing for 20 s.
       Snowflake.builder()
@@ -159,6 +162,23 @@ final class Demonstration {
         .orElseThrow(
             () -> new IllegalArgumentException(STORE + " must be a URI such as redis://host:6379"))
         .open(uri, terms);
+  }
+
+  /** The first answer of a slow machine may come late. */
+  private static void awaitAnswer(LeaseStore store, LeaseTerms terms) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(15);
+    while (true) {
+      try {
+        store.time(terms).toCompletableFuture().join();
+        return;
+      } catch (CompletionException e) {
+        if (System.nanoTime() - deadline > 0
+            || !(e.getCause() instanceof LeaseStoreException failure)
+            || failure.needsOperator()) {
+          throw e.getCause() instanceof RuntimeException cause ? cause : e;
+        }
+      }
+    }
   }
 
   private static String scheme(String uri) {

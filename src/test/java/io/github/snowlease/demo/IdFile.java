@@ -15,19 +15,26 @@ import java.util.Arrays;
 import java.util.List;
 
 /** The ids that one process minted, in their order, eight bytes each. */
-final class IdFile {
+public final class IdFile {
   private IdFile() {}
 
-  /** Ids that followed each other in one slot. */
-  record Run(Slot slot, long first, long last, int count) {}
+  /**
+   * Ids that followed each other in one slot.
+   *
+   * @param slot the slot
+   * @param first the first of them
+   * @param last the last of them
+   * @param count how many there are
+   */
+  public record Run(Slot slot, long first, long last, int count) {}
 
   /** Opens a file for {@link #append}, and creates it if need be. */
-  static FileChannel open(Path file) throws IOException {
+  public static FileChannel open(Path file) throws IOException {
     return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
   }
 
   /** Adds ids at the end. */
-  static void append(FileChannel file, long[] ids, int count) throws IOException {
+  public static void append(FileChannel file, long[] ids, int count) throws IOException {
     ByteBuffer bytes = ByteBuffer.allocate(count * Long.BYTES);
     bytes.asLongBuffer().put(ids, 0, count);
     while (bytes.hasRemaining()) {
@@ -36,7 +43,7 @@ final class IdFile {
   }
 
   /** Reads all ids. */
-  static long[] read(Path file) {
+  public static long[] read(Path file) {
     try {
       LongBuffer longs = ByteBuffer.wrap(Files.readAllBytes(file)).asLongBuffer();
       long[] ids = new long[longs.remaining()];
@@ -52,7 +59,7 @@ final class IdFile {
    *
    * @param sets the ids of all processes
    */
-  static long duplicates(List<long[]> sets) {
+  public static long duplicates(List<long[]> sets) {
     long[] all = new long[sets.stream().mapToInt(ids -> ids.length).sum()];
     int filled = 0;
     for (long[] ids : sets) {
@@ -70,7 +77,7 @@ final class IdFile {
   }
 
   /** Splits ids where the slot changes. */
-  static List<Run> runs(BitLayout layout, long[] ids) {
+  public static List<Run> runs(BitLayout layout, long[] ids) {
     List<Run> runs = new ArrayList<>();
     int shift = layout.sequenceBits();
     long mask = (1L << (layout.clusterBits() + layout.nodeBits())) - 1;
@@ -85,7 +92,7 @@ final class IdFile {
   }
 
   /** Whether each id is greater than the one before. */
-  static boolean isIncreasing(long[] ids) {
+  public static boolean isIncreasing(long[] ids) {
     for (int i = 1; i < ids.length; i++) {
       if (ids[i] <= ids[i - 1]) {
         return false;
