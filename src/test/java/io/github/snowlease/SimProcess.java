@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.Refusal {
   private static final long NANOS_PER_MILLI = 1_000_000;
+
+  @SuppressWarnings(
+      "StaticAssignmentOfThrowable") // thrown millions of times, its stack read by nobody
   private static final NoLeaseException NO_ID =
       new NoLeaseException(NoLeaseException.Reason.LOST, "no id", null);
 

@@ -698,6 +698,13 @@ final class Simulation {
     return start(settingsWith(Map.of(Setting.CLUSTER_ID, 0, Setting.NODE_ID, node)), false);
   }
 
+  SimProcess startOn(int node, Duration leaseTtl) {
+    return start(
+        settingsWith(
+            Map.of(Setting.CLUSTER_ID, 0, Setting.NODE_ID, node, Setting.LEASE_TTL, leaseTtl)),
+        false);
+  }
+
   SimProcess startWithOtherLayout() {
     BitLayout other = BitLayout.of("epoch=1700000000000,tick=100,bits=40/0/1/6");
     return start(settingsWith(Map.of(Setting.LAYOUT, other)), false);
@@ -763,6 +770,13 @@ final class Simulation {
     for (SimProcess process : processes) {
       process.seesOldMaster = true;
     }
+  }
+
+  /** A failover and another one back, to a process that lacks the latest, with nobody looking. */
+  void failOverAndBack(double lagSeconds) {
+    String runId = redis.memory.runId;
+    failOver(lagSeconds);
+    redis.memory.runId = runId;
   }
 
   void failOver(double lagSeconds) {
