@@ -128,10 +128,12 @@ final class NodesCommand implements Callable<Integer> {
     }
     line(screen, header.toString().stripTrailing());
     int emptyClusters = 0;
+    boolean allFree = seats.stream().allMatch(seat -> seat.state() == SlotState.FREE);
     for (int from = 0; from < seats.size(); from += nodes) {
       List<Seat> cluster = seats.subList(from, from + nodes);
       boolean empty = cluster.stream().allMatch(seat -> seat.state() == SlotState.FREE);
-      if (empty && seats.size() > nodes) {
+      // At least one row is drawn, so that a newcomer sees what the map looks like.
+      if (empty && !(allFree && from == 0)) {
         emptyClusters++;
         continue;
       }

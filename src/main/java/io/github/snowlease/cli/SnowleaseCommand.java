@@ -1,6 +1,7 @@
 package io.github.snowlease.cli;
 
 import io.github.snowlease.SnowflakeException;
+import java.util.logging.LogManager;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -22,8 +23,7 @@ import picocli.CommandLine.IVersionProvider;
     footer = {
       "  snowlease nodes                        who holds which slot, as a map",
       "  snowlease parse 812345678901234567     when and where an id was minted",
-      "  snowlease doctor --store redis://redis.example:6379"
-          + "     is this Redis fit for the job?"
+      "  snowlease doctor                       is this Redis fit for the job?"
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
@@ -55,6 +55,8 @@ public final class SnowleaseCommand {
   public static void main(String[] arguments) {
     // Log lines are for services; here every failure becomes one line of output.
     System.setProperty("slf4j.internal.verbosity", "ERROR");
+    // Where Netty logs when it finds no other way.
+    LogManager.getLogManager().reset();
     System.exit(commandLine().execute(arguments));
   }
 

@@ -150,6 +150,17 @@ class DoctorTest {
   }
 
   @Test
+  void finds_that_a_password_is_missing() {
+    try (RedisServer locked = RedisServer.launch("requirepass topsecret")) {
+      CommandRun run = CommandRun.of("doctor", "--store", locked.uri());
+
+      assertThat(run.code()).isEqualTo(1);
+      assertThat(run.line("FAIL connection")).contains("password");
+      assertThat(run.out() + run.err()).doesNotContain("topsecret");
+    }
+  }
+
+  @Test
   void finds_a_key_that_holds_something_else() {
     redis.command("DEL", "{" + namespace + "}:ledger");
     redis.command("SET", "{" + namespace + "}:ledger", "mine");

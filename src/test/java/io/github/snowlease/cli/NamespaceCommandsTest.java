@@ -47,6 +47,8 @@ class NamespaceCommandsTest {
 
     assertThat(run.code()).isZero();
     assertThat(run.out()).contains("Nobody has leased a slot here yet").contains("1024 . free");
+    assertThat(run.line("      0")).isEqualTo("      0     0 ........ ........ ........ ........");
+    assertThat(run.out()).contains("and 31 clusters of 32 free slots each");
     assertThat(redis.command("EXISTS", "{" + namespace + "}:ledger")).isEqualTo("0");
   }
 
