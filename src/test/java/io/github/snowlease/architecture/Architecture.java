@@ -42,6 +42,7 @@ final class Architecture {
             root,
             root + ".redis..",
             "java..",
+            "javax.net.ssl..",
             "org.slf4j..",
             "org.jspecify..",
             "io.lettuce..",
