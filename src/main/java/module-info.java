@@ -11,9 +11,6 @@ module io.github.snowlease {
   requires static org.crac;
   requires static transitive org.jspecify;
 
-  opens io.github.snowlease.cli to
-      info.picocli;
-
   uses io.github.snowlease.LeaseStoreProvider;
 
   provides io.github.snowlease.LeaseStoreProvider with
