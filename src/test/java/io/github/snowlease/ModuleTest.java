@@ -49,6 +49,8 @@ class ModuleTest {
             "[MANDATED] java.base",
             "[TRANSITIVE] lettuce.core",
             "[] org.slf4j",
+            "[STATIC] info.picocli",
+            "[STATIC] java.logging",
             "[STATIC] org.crac",
             "[TRANSITIVE, STATIC] org.jspecify");
   }

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 public final class RedisLeaseStore implements LeaseStore {
   private static final String CLOSED = "the store has been closed: open a new one";
 
-  private final Link link;
+  final Link link;
   private final Set<Exchange<?>> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
