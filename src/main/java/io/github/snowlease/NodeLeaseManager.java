@@ -55,6 +55,7 @@ final class NodeLeaseManager {
   private final LeaseStore store;
   private final LeaseTerms terms;
   private final BitLayout layout;
+  private final Instant horizon;
   private final SlotRange range;
   private final LeaseTimings timings;
   private final TimeSource time;
@@ -106,6 +107,7 @@ final class NodeLeaseManager {
     this.store = store;
     this.terms = terms;
     this.layout = layout;
+    this.horizon = layout.horizon();
     this.range = range;
     this.timings = timings;
     this.time = time;
@@ -167,7 +169,8 @@ final class NodeLeaseManager {
     Grant held = grant;
     if (held != null && clock.estimateAt(now) > held.until()) {
       log.windowEnded(held, failures);
-      lose(now, "the window ended without a renewal", true);
+      // A copy must not hand back what its original may still be minting on.
+      lose(now, "the window ended without a renewal", state != LeaseState.SUSPENDED);
     }
     switch (state) {
       case ACQUIRING -> acquire(now);
@@ -334,7 +337,7 @@ final class NodeLeaseManager {
     }
     if (!everHeld) {
       everHeld = true;
-      if (Instant.ofEpochMilli(granted.now()).plus(HORIZON_WARNING).isAfter(layout.horizon())) {
+      if (Instant.ofEpochMilli(granted.now()).plus(HORIZON_WARNING).isAfter(horizon)) {
         log.horizonNear(layout);
       }
       started.complete(null);
@@ -503,7 +506,7 @@ final class NodeLeaseManager {
     }
     closedAt = time.nanoTime();
     Grant held = grant;
-    if (held != null) {
+    if (held != null && state != LeaseState.SUSPENDED) {
       releases.add(held.release(lastTick), closedAt);
     }
     change(LeaseState.CLOSED, reason);
@@ -602,7 +605,7 @@ final class NodeLeaseManager {
         clock.isObserved() ? Duration.ofMillis(time.wallMillis() - clock.estimateAt(now)) : null,
         failures,
         lastFailure,
-        layout.horizon());
+        horizon);
   }
 
   private static @Nullable Slot slotOf(@Nullable Grant grant) {

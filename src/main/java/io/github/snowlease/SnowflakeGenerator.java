@@ -46,10 +46,13 @@ import java.util.concurrent.locks.LockSupport;
  * changed. A caller with nothing to mint from parks (virtual threads unmount), until the next tick
  * or until the lease changes, and for {@code maxWait} at most.
  *
+ * <p>{@link #word()}, {@link #window()} and {@link #advance} are methods so that the simulation can
+ * run the rest of the world between any two of these steps; nothing in the product overrides them.
+ *
  * <p>Sources: the single word with one compare-and-set is Agrona's {@code SnowflakeIdGenerator};
  * the bounded window is the persisted high-water mark of Percolator's timestamp oracle.
  */
-final class SnowflakeGenerator extends PaddedWord {
+class SnowflakeGenerator extends PaddedWord {
   /** The terminal value of the word; no seal yields it, as no word is {@link Long#MAX_VALUE}. */
   static final long CLOSED = -1;
 
@@ -105,14 +108,14 @@ final class SnowflakeGenerator extends PaddedWord {
     long deadline = NOT_WAITING;
     while (true) {
       long tick = clock.tick();
-      long current = (long) WORD.getAcquire(this);
-      LeaseWindow permitted = window;
+      long current = word();
+      LeaseWindow permitted = window();
       long next = Math.max(current + 1, tick << sequenceBits);
       if (current >= 0
           && next <= ((tick << sequenceBits) | sequenceMask)
           && next <= permitted.lastWord
           && next >= permitted.firstWord) {
-        if (WORD.compareAndSet(this, current, next)) {
+        if (advance(current, next)) {
           return permitted.idOf(next);
         }
       } else {
@@ -127,13 +130,13 @@ final class SnowflakeGenerator extends PaddedWord {
     int filled = 0;
     while (filled < ids.length) {
       long tick = clock.tick();
-      long current = (long) WORD.getAcquire(this);
-      LeaseWindow permitted = window;
+      long current = word();
+      LeaseWindow permitted = window();
       long first = Math.max(current + 1, tick << sequenceBits);
       long limit = Math.min((tick << sequenceBits) | sequenceMask, permitted.lastWord);
       if (current >= 0 && first <= limit && first >= permitted.firstWord) {
         long last = Math.min(limit, first + (ids.length - filled) - 1);
-        if (WORD.compareAndSet(this, current, last)) {
+        if (advance(current, last)) {
           for (long word = first; word <= last; word++) {
             ids[filled++] = permitted.idOf(word);
           }
@@ -143,6 +146,20 @@ final class SnowflakeGenerator extends PaddedWord {
         deadline = await(tick, current, permitted, deadline);
       }
     }
+  }
+
+  /** The last word minted, or the sealed or closed one. */
+  long word() {
+    return (long) WORD.getAcquire(this);
+  }
+
+  LeaseWindow window() {
+    return window;
+  }
+
+  /** Mints the words after {@code from}, up to and with {@code to}. */
+  boolean advance(long from, long to) {
+    return WORD.compareAndSet(this, from, to);
   }
 
   /**
@@ -186,11 +203,15 @@ final class SnowflakeGenerator extends PaddedWord {
     if (current == CLOSED) {
       return Reason.CLOSED;
     }
+    // Never opened: then the clock has not been set yet, and its tick means nothing.
+    if (current == SEALED) {
+      return Reason.NOT_YET;
+    }
     if (tick > layout.maxTick()) {
       throw new HorizonReachedException(layout);
     }
     if (current < 0) {
-      return current == SEALED ? Reason.NOT_YET : Reason.LOST;
+      return Reason.LOST;
     }
     long next = Math.max(Math.max(current + 1, permitted.firstWord), tick << sequenceBits);
     if (next > permitted.lastWord) {
