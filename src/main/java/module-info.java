@@ -1,6 +1,7 @@
 /** Snowflake ids whose worker slots are leased in Redis. */
 module io.github.snowlease {
   exports io.github.snowlease;
+  exports io.github.snowlease.file;
   exports io.github.snowlease.redis;
 
   requires transitive lettuce.core;
@@ -11,5 +12,6 @@ module io.github.snowlease {
   uses io.github.snowlease.LeaseStoreProvider;
 
   provides io.github.snowlease.LeaseStoreProvider with
+      io.github.snowlease.file.FileLeaseStoreProvider,
       io.github.snowlease.redis.RedisLeaseStoreProvider;
 }

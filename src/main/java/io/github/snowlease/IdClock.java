@@ -29,28 +29,40 @@ final class IdClock {
 
   private final TimeSource time;
   private final long epochMillis;
-  private final long tickMillis;
-  private volatile Anchor anchor = new Anchor(0, 0, 0);
+  private final long tickNanos;
+  private volatile Anchor anchor;
+  private volatile long latestTick;
   private boolean observed;
 
   IdClock(TimeSource time, long epochMillis, long tickMillis) {
     this.time = time;
     this.epochMillis = epochMillis;
-    this.tickMillis = tickMillis;
+    this.tickNanos = tickMillis * NANOS_PER_MILLI;
+    // Until the store's time is known the clock shows the epoch: a tick that permits nothing, where
+    // nanoTime by itself, whose origin means nothing, might lie beyond the layout's horizon.
+    this.anchor = new Anchor(time.nanoTime(), 0, 0);
   }
 
   /** The tick of the id clock now: whole ticks since the layout's epoch. */
   long tick() {
-    // Division by a constant is a multiplication; the second one is skipped by most layouts, and
-    // costs more than the rest of an id on older processors.
-    long millis = anchor.idNanosAt(time.nanoTime()) / NANOS_PER_MILLI;
-    return tickMillis == 1 ? millis : millis / tickMillis;
+    long nanos = anchor.idNanosAt(time.nanoTime());
+    // Most calls come in the tick of the call before. To check that is a multiplication that does
+    // not wait for the clock; the division would. Threads may overwrite each other's tick, which is
+    // racy and benign: it is only a guess.
+    long guess = latestTick;
+    long since = nanos - guess * tickNanos;
+    if (since >= 0 && since < tickNanos) {
+      return guess;
+    }
+    long tick = nanos / tickNanos;
+    latestTick = tick;
+    return tick;
   }
 
   /** Nanoseconds from {@code nanoTime} until the id clock reaches the start of a tick, at most. */
   long nanosUntil(long tick, long nanoTime) {
     Anchor a = anchor;
-    long missing = tick * tickMillis * NANOS_PER_MILLI - a.idNanosAt(nanoTime);
+    long missing = tick * tickNanos - a.idNanosAt(nanoTime);
     return nanoTime - a.nanoTime < a.slowSpan ? 2 * missing : missing;
   }
 

@@ -127,8 +127,8 @@ public interface LeaseStore extends AutoCloseable {
    * @param token the token of the grant
    * @param slot the slot of the grant
    * @param until the end of the window as the holder knows it
-   * @param nonces the last acknowledged nonce and those of all attempts since whose outcome is
-   *     unknown
+   * @param nonces the last few acknowledged nonces of this grant and those of all attempts since
+   *     whose outcome is unknown
    * @param newNonce 16 hex digits, drawn afresh for this attempt alone
    * @param estimate the caller's estimate of the store's clock
    * @param seenRev the highest revision of the ledger that the caller has seen
@@ -166,7 +166,17 @@ public interface LeaseStore extends AutoCloseable {
    * @param since when the process started to lease, in milliseconds of its wall clock
    * @param version the version of this library
    */
-  record Holder(String host, long pid, String app, long since, String version) {}
+  record Holder(String host, long pid, String app, long since, String version) {
+    /**
+     * The text of a lease, as stores keep it for people to read.
+     *
+     * @param token the token of the lease
+     * @return JSON in one line, which begins with <code>{"token":"…",</code>
+     */
+    public String toJson(String token) {
+      return HolderJson.of(token, this);
+    }
+  }
 
   /**
    * The fence of a slot.

@@ -57,6 +57,14 @@ final class LeaseWindow {
         | (word & ((1L << sequenceBits) - 1));
   }
 
+  /** Whether this permits all that another window does, and the same slot only. */
+  boolean isExtensionOf(LeaseWindow other) {
+    return other.isEmpty()
+        || (slotBits == other.slotBits
+            && firstWord == other.firstWord
+            && lastWord >= other.lastWord);
+  }
+
   boolean isEmpty() {
     return lastWord < firstWord;
   }

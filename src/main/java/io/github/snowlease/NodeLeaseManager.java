@@ -351,14 +351,14 @@ final class NodeLeaseManager {
   }
 
   private void onGranted(Grant won, Granted granted, long receivedAt) {
-    if (won.window().isEmpty() && granted.now() > layout.epochMillis()) {
-      HorizonReachedException horizon = new HorizonReachedException(layout);
+    if (won.window().isEmpty()) {
+      SnowflakeException outOfReach = outOfReach(granted.now());
       releases.add(won.release(0), receivedAt);
-      failed(horizon);
+      failed(outOfReach);
       if (everHeld) {
         dueIn(receivedAt, 60_000);
       } else {
-        failStart(horizon);
+        failStart(outOfReach);
       }
       return;
     }
@@ -380,7 +380,8 @@ final class NodeLeaseManager {
       if (Instant.ofEpochMilli(granted.now()).plus(HORIZON_WARNING).isAfter(horizon)) {
         log.horizonNear(layout);
       }
-      status = describe(receivedAt); // whoever has waited for the start asks for it next
+      // First: whoever waits for the start may ask at once how the lease stands.
+      status = describe(receivedAt);
       started.complete(null);
     }
   }
@@ -402,6 +403,20 @@ final class NodeLeaseManager {
                 + " now",
             null);
     dueIn(receivedAt, quarantined.waitMillis() + random.nextInt(100));
+  }
+
+  /** Why the layout has no timestamp for a window that begins now. */
+  private SnowflakeException outOfReach(long now) {
+    if (now > layout.epochMillis()) {
+      return new HorizonReachedException(layout);
+    }
+    return new SnowflakeException(
+        "ids begin at the epoch of the layout: now="
+            + Instant.ofEpochMilli(now)
+            + " layout="
+            + layout
+            + "; use an epoch in the past",
+        null);
   }
 
   private SnowflakeException layoutMismatch(LayoutDiffers other) {
@@ -564,6 +579,7 @@ final class NodeLeaseManager {
       return;
     }
     log.closed(Duration.ofNanos(now - handingBackSince));
+    status = describe(now);
     terminated.complete(null);
   }
 
@@ -607,6 +623,7 @@ final class NodeLeaseManager {
   private void finishSuspension(CompletableFuture<Void> suspended, long now) {
     if (!suspended.isDone() && hasHandedBack(now)) {
       releases.clear(); // what is not handed back by now runs out
+      status = describe(now);
       suspended.complete(null);
     }
   }

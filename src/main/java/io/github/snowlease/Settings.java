@@ -20,6 +20,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Settings {
   private static final Pattern DURATION = Pattern.compile("(\\d{1,9}(?:\\.\\d{1,3})?)(ms|s|m|h)?");
+  private static final String WHOLE_NUMBER = "a whole number >= 0 is needed";
+
+  /** An id that was left open; no setting takes a negative number. */
+  private static final Integer ANY = -1;
+
+  private static final String SANE_DURATION = "a duration is whole milliseconds, 0 to 1 day";
   private static final Duration MAX_DURATION = Duration.ofDays(1);
   private static final long MAX_COMMAND_TIMEOUT = 2_000;
   private static final long MAX_HEARTBEAT = 3_000;
@@ -28,7 +34,7 @@ final class Settings {
   /** A value and where it came from. */
   private record Sourced<T>(T value, String origin) {
     String show(Setting setting) {
-      return setting.title + "=" + value + " (from " + origin + ")";
+      return setting.title + "=" + (value.equals(ANY) ? "any" : value) + " (from " + origin + ")";
     }
   }
 
@@ -67,8 +73,8 @@ final class Settings {
     this.layout = layoutSetting.value();
     Sourced<Integer> cluster = read(Setting.CLUSTER_ID, Settings::idOrAny);
     Sourced<Integer> node = read(Setting.NODE_ID, Settings::idOrAny);
-    this.clusterId = cluster.value() < 0 ? null : cluster.value();
-    this.nodeId = node.value() < 0 ? null : node.value();
+    this.clusterId = cluster.value().equals(ANY) ? null : cluster.value();
+    this.nodeId = node.value().equals(ANY) ? null : node.value();
     this.range =
         checked(
             () -> SlotRange.of(layout, clusterId, nodeId),
@@ -77,6 +83,15 @@ final class Settings {
                 + node.show(Setting.NODE_ID)
                 + " "
                 + layoutSetting.show(Setting.LAYOUT));
+
+    if (isUnleased() && (clusterId == null || nodeId == null)) {
+      throw new IllegalArgumentException(
+          "store=none leases nothing, so clusterId and nodeId must both be set, to a pair that no other"
+              + " process has: "
+              + cluster.show(Setting.CLUSTER_ID)
+              + " "
+              + node.show(Setting.NODE_ID));
+    }
 
     Sourced<String> namespace = read(Setting.NAMESPACE, text -> text);
     Sourced<Duration> leaseTtl = readDuration(Setting.LEASE_TTL);
@@ -148,6 +163,11 @@ final class Settings {
     this.timings = new LeaseTimings(heartbeatMillis, acquireMillis, maxWaitMillis);
   }
 
+  /** Whether ids are assigned by hand, and no store is asked. */
+  boolean isUnleased() {
+    return store.equalsIgnoreCase(UnleasedStore.NAME);
+  }
+
   private static boolean isDefault(Sourced<?> setting) {
     return setting.origin().equals("default");
   }
@@ -165,6 +185,8 @@ final class Settings {
             T value = (T) fromBuilder;
             if (value instanceof Duration duration) {
               requireSane(duration);
+            } else if (value instanceof Integer number && number < 0) {
+              throw new IllegalArgumentException(WHOLE_NUMBER);
             }
             return new Sourced<>(value, "builder");
           },
@@ -228,12 +250,12 @@ final class Settings {
   }
 
   private static int idOrAny(String text) {
-    return text.equalsIgnoreCase("any") ? -1 : count(text);
+    return text.equalsIgnoreCase("any") ? ANY : count(text);
   }
 
   private static int count(String text) {
     if (!text.matches("\\d{1,9}")) {
-      throw new IllegalArgumentException("a whole number >= 0 is needed");
+      throw new IllegalArgumentException(WHOLE_NUMBER);
     }
     return Integer.parseInt(text);
   }
@@ -266,6 +288,9 @@ final class Settings {
         };
     BigDecimal millis =
         new BigDecimal(matcher.group(1)).multiply(BigDecimal.valueOf(millisPerUnit));
+    if (millis.stripTrailingZeros().scale() > 0) {
+      throw new IllegalArgumentException(SANE_DURATION);
+    }
     return requireSane(Duration.ofMillis(millis.longValueExact()));
   }
 
@@ -273,7 +298,7 @@ final class Settings {
     if (duration.isNegative()
         || duration.compareTo(MAX_DURATION) > 0
         || !duration.truncatedTo(ChronoUnit.MILLIS).equals(duration)) {
-      throw new IllegalArgumentException("a duration is whole milliseconds, 0 to 1 day");
+      throw new IllegalArgumentException(SANE_DURATION);
     }
     return duration;
   }

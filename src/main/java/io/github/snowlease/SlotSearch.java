@@ -40,8 +40,12 @@ final class SlotSearch {
   private long delayMillis;
 
   private long waitMillis = -1;
+  private boolean toldFull;
   private int held;
   private int unusable;
+
+  /** Slots that the ledger called free and a claim did not get: blocked, or lost to another. */
+  private int refused;
 
   private String holder = "";
   private long holderFreeAt = -1;
@@ -70,6 +74,7 @@ final class SlotSearch {
 
   /** None of the candidates was free. */
   void onFull(Full full) {
+    toldFull = true;
     waitMillis = full.waitMillis();
     if (range.isPinned()) {
       watchHolder(full);
@@ -78,10 +83,10 @@ final class SlotSearch {
       return;
     }
     // The first read comes at once. Later ones follow lost races, or slots that the ledger calls
-    // free
-    // and an operator has blocked: spread them out in time.
+    // free and an operator has blocked: spread them out in time.
     delayMillis = blindGuessFailed ? jittered(20L << Math.min(6, fruitless++)) : 0;
     blindGuessFailed = true;
+    refused = known == null ? 0 : known.size();
     known = null;
   }
 
@@ -110,6 +115,7 @@ final class SlotSearch {
     waitMillis = soonest == Long.MAX_VALUE ? -1 : Math.max(1, soonest);
     if (free.isEmpty()) {
       known = null;
+      refused = 0;
       long backoff = Math.min(2_000, 250L << Math.min(3, fruitless++));
       delayMillis = jittered(waitMillis < 0 ? backoff : Math.min(backoff, waitMillis));
       return;
@@ -143,12 +149,13 @@ final class SlotSearch {
 
   /** What to throw when time is up; null if no answer of the store has said "full" yet. */
   @Nullable SnowflakeException exhausted() {
-    if (held + unusable == 0 && holder.isEmpty() && waitMillis < 0) {
+    if (!toldFull) {
       return null;
     }
     return range.isPinned()
         ? new SlotTakenException(range.all().get(0), holder)
-        : new NoFreeNodeException(range.toString(), range.size(), held, unusable, waitMillis);
+        : new NoFreeNodeException(
+            range.toString(), range.size(), held, unusable + refused, waitMillis);
   }
 
   private long jittered(long millis) {

@@ -180,6 +180,9 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
   }
 
   private static LeaseStore open(Settings settings) {
+    if (settings.isUnleased()) {
+      return new UnleasedStore();
+    }
     int colon = settings.store.indexOf(':');
     String scheme =
         (colon < 0 ? settings.store : settings.store.substring(0, colon)).toLowerCase(Locale.ROOT);
@@ -191,8 +194,8 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
     }
     // The text before a colon could be a user's name, were the scheme forgotten: do not show it.
     throw new IllegalArgumentException(
-        "store must be a URI with a scheme such as redis:// or rediss://; see snowflake.store and"
-            + " SNOWFLAKE_STORE");
+        "store must be a URI such as redis://localhost:6379 or file:slots, or none; see"
+            + " snowflake.store and SNOWFLAKE_STORE");
   }
 
   static void createNamespace(Settings settings, @Nullable LeaseStore explicitStore) {

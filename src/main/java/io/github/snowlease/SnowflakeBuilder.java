@@ -32,10 +32,12 @@ public final class SnowflakeBuilder {
 
   /**
    * Where leases are kept, such as {@code redis://localhost:6379}, {@code
-   * rediss://user:password@host:6380/0} or {@code redis-socket:///run/redis.sock}. Default: {@code
+   * rediss://user:password@host:6380/0} or {@code redis-socket:///run/redis.sock}; {@code
+   * file:/var/lib/app/slots} for processes of one host; or {@code none} for those to which cluster
+   * and node ids are given by hand, and which nothing protects from each other. Default: {@code
    * redis://localhost:6379}.
    *
-   * @param uri the URI of the store; no message repeats its credentials
+   * @param uri the URI of the store, or {@code none}; no message repeats its credentials
    * @return this
    */
   public SnowflakeBuilder store(String uri) {

@@ -4,6 +4,7 @@ import io.github.snowlease.NoLeaseException.Reason;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -50,7 +51,9 @@ import java.util.concurrent.locks.LockSupport;
  * run the rest of the world between any two of these steps; nothing in the product overrides them.
  *
  * <p>Sources: the single word with one compare-and-set is Agrona's {@code SnowflakeIdGenerator};
- * the bounded window is the persisted high-water mark of Percolator's timestamp oracle.
+ * the bounded window is the persisted high-water mark of Percolator's timestamp oracle; standing
+ * back after a lost race is the constant backoff of Dice, Hendler and Mirsky, "Lightweight
+ * Contention Management for Efficient Compare-and-Swap Operations" (2013).
  */
 class SnowflakeGenerator extends PaddedWord {
   /** The terminal value of the word; no seal yields it, as no word is {@link Long#MAX_VALUE}. */
@@ -58,6 +61,20 @@ class SnowflakeGenerator extends PaddedWord {
 
   private static final long SEALED = Long.MIN_VALUE;
   private static final long NOT_WAITING = 0;
+
+  /** Some 0.1 to 0.6 µs, by processor: the time of a few ids. */
+  private static final int PAUSES_AFTER_A_LOST_RACE = 16;
+
+  /**
+   * How long waiting threads oversleep the start of a tick, at random and at most, in nanoseconds.
+   * Woken at once, the same few would be first each time and use up the tick. A quarter of a
+   * millisecond leaves enough of the shortest tick to mint it empty.
+   */
+  private static final long SCATTER = 250_000;
+
+  /** Up to here a caller sleeps alone; beyond, a change of the lease wakes it early. */
+  private static final long SHORT_WAIT_NANOS = 10_000_000;
+
   private static final VarHandle WORD;
   private static final VarHandle WINDOW;
   private static final VarHandle CHANGE;
@@ -118,6 +135,7 @@ class SnowflakeGenerator extends PaddedWord {
         if (advance(current, next)) {
           return permitted.idOf(next);
         }
+        standBack();
       } else {
         deadline = await(tick, current, permitted, deadline);
       }
@@ -135,16 +153,31 @@ class SnowflakeGenerator extends PaddedWord {
       long first = Math.max(current + 1, tick << sequenceBits);
       long limit = Math.min((tick << sequenceBits) | sequenceMask, permitted.lastWord);
       if (current >= 0 && first <= limit && first >= permitted.firstWord) {
-        long last = Math.min(limit, first + (ids.length - filled) - 1);
+        // The difference first: a sum could run over at the end of a word of 63 bits.
+        long last = first + Math.min(limit - first, ids.length - filled - 1);
         if (advance(current, last)) {
-          for (long word = first; word <= last; word++) {
-            ids[filled++] = permitted.idOf(word);
+          // Words of one tick differ in the sequence alone, which is the low end of the id.
+          long id = permitted.idOf(first);
+          for (int end = filled + (int) (last - first); filled <= end; filled++) {
+            ids[filled] = id++;
           }
           deadline = NOT_WAITING;
+        } else {
+          standBack();
         }
       } else {
         deadline = await(tick, current, permitted, deadline);
       }
+    }
+  }
+
+  /**
+   * After a lost race: lets the winner mint on for a moment. Threads that try again at once take
+   * the word's cache line from each other at every id, and all get fewer.
+   */
+  private static void standBack() {
+    for (int i = 0; i < PAUSES_AFTER_A_LOST_RACE; i++) {
+      Thread.onSpinWait();
     }
   }
 
@@ -169,8 +202,13 @@ class SnowflakeGenerator extends PaddedWord {
   private long await(long tick, long current, LeaseWindow permitted, long deadline) {
     Reason reason = reasonOf(tick, current, permitted);
     long now = time.nanoTime();
-    // | 1 keeps a deadline apart from NOT_WAITING, and costs a nanosecond.
-    long until = deadline == NOT_WAITING ? (now + maxWaitNanos) | 1 : deadline;
+    long until = deadline;
+    if (until == NOT_WAITING) {
+      until = now + maxWaitNanos;
+      if (until == NOT_WAITING) {
+        until--; // a nanosecond less keeps a deadline apart from none
+      }
+    }
     long left = until - now;
     if (reason == Reason.CLOSED || left <= 0) {
       throw refusal.explain(reason, maxWaitNanos - left);
@@ -179,18 +217,22 @@ class SnowflakeGenerator extends PaddedWord {
     if (Thread.currentThread().isInterrupted()) {
       throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
     }
+    long most = left;
     if (reason == Reason.SATURATED || reason == Reason.CLOCK_HELD) {
       long nextTick = Math.max(current + 1, permitted.firstWord) >>> sequenceBits;
-      LockSupport.parkNanos(this, Math.min(left, clock.nanosUntil(nextTick, now)));
-      return until;
+      long wait = clock.nanosUntil(nextTick, now) + ThreadLocalRandom.current().nextLong(SCATTER);
+      most = Math.min(left, wait);
+      if (most <= SHORT_WAIT_NANOS) {
+        LockSupport.parkNanos(this, most);
+        return until;
+      }
     }
     CountDownLatch expected = change;
     // The lease changes before the latch is replaced: a change since the reads above shows here,
-    // and
-    // a later one counts down the latch that was read.
+    // and a later one counts down the latch that was read.
     if ((long) WORD.getAcquire(this) == current && window == permitted) {
       try {
-        expected.await(left, TimeUnit.NANOSECONDS);
+        expected.await(most, TimeUnit.NANOSECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
@@ -203,15 +245,11 @@ class SnowflakeGenerator extends PaddedWord {
     if (current == CLOSED) {
       return Reason.CLOSED;
     }
-    // Never opened: then the clock has not been set yet, and its tick means nothing.
-    if (current == SEALED) {
-      return Reason.NOT_YET;
-    }
     if (tick > layout.maxTick()) {
       throw new HorizonReachedException(layout);
     }
     if (current < 0) {
-      return Reason.LOST;
+      return current == SEALED ? Reason.NOT_YET : Reason.LOST;
     }
     long next = Math.max(Math.max(current + 1, permitted.firstWord), tick << sequenceBits);
     if (next > permitted.lastWord) {
@@ -235,22 +273,32 @@ class SnowflakeGenerator extends PaddedWord {
       return false;
     }
     window = granted;
-    long last = sealed & ~SEALED;
-    boolean opened =
-        WORD.compareAndSet(this, sealed, ((last >>> sequenceBits) + 1) << sequenceBits);
+    long nextTick = ((sealed & ~SEALED) >>> sequenceBits) + 1;
+    // After the last tick of a word of 63 bits comes the sign bit, which would be the sealed word
+    // of the very beginning: such a generator opens with nothing left to mint instead.
+    long start = nextTick > layout.maxTick() ? Long.MAX_VALUE - 1 : nextTick << sequenceBits;
+    boolean opened = WORD.compareAndSet(this, sealed, start);
     signalChange();
     return opened;
   }
 
   /**
-   * Replaces the window by an extension of itself. Has no effect if it is no longer the present
-   * one.
+   * Replaces the window by an extension of itself: of the same slot, with the same beginning, and
+   * no shorter. Has no effect if it is not that, if the window is no longer the present one, or if
+   * the generator is sealed.
    *
    * @return whether the extension is in force
    */
   boolean extend(LeaseWindow from, LeaseWindow to) {
-    boolean extended = WINDOW.compareAndSet(this, from, to);
-    signalChange();
+    // A seal may come between: then the window of a sealed generator has grown, which permits
+    // nothing, as it is opened with a window of its own.
+    boolean extended =
+        (long) WORD.getAcquire(this) >= 0
+            && to.isExtensionOf(from)
+            && WINDOW.compareAndSet(this, from, to);
+    if (extended) {
+      signalChange();
+    }
     return extended;
   }
 

@@ -71,6 +71,28 @@ class NodeLeaseManagerTest {
   }
 
   @Test
+  void statusTellsOfTheLeaseByTheTimeTheStartReturns() {
+    List<SnowflakeStatus> seen = new ArrayList<>();
+    // Runs where start() goes on, at the earliest moment it can.
+    var unused = manager().started().thenRun(() -> seen.add(manager().status()));
+    Claim claim = leaseNow();
+
+    assertThat(seen).hasSize(1);
+    assertThat(seen.get(0).isReady()).isTrue();
+    assertThat(seen.get(0).slot()).contains(slot(claim));
+  }
+
+  @Test
+  void statusTellsOfTheEndByTheTimeCloseReturns() {
+    List<LeaseState> seen = new ArrayList<>();
+    var unused = manager().terminated().thenRun(() -> seen.add(manager().status().state()));
+    manager().close(generator.close());
+    poll();
+
+    assertThat(seen).containsExactly(LeaseState.CLOSED);
+  }
+
+  @Test
   void everyClaimCarriesAFreshTokenAndNonce() {
     Set<String> tokens = new HashSet<>();
     for (int i = 0; i < 20; i++) {
@@ -193,6 +215,27 @@ class NodeLeaseManagerTest {
   }
 
   @Test
+  void grantBeforeTheEpochOrBeyondTheHorizonFailsTheStartAtOnceAndIsHandedBack() {
+    store.offset = EPOCH - time.real - 3_600_000;
+    poll();
+    Claim claim = store.theClaim();
+    store.answer(granted(claim));
+    poll();
+    assertThat(catchThrowable(() -> manager().started().join()).getCause())
+        .isInstanceOf(SnowflakeException.class)
+        .hasMessageContaining("use an epoch in the past");
+    assertThat(store.theRelease().token()).isEqualTo(claim.token());
+
+    lazyManager = null;
+    store.offset = layout.horizon().toEpochMilli() + 1 - time.real;
+    poll();
+    store.answer(granted(store.theClaim()));
+    poll();
+    assertThat(catchThrowable(() -> manager().started().join()).getCause())
+        .isInstanceOf(HorizonReachedException.class);
+  }
+
+  @Test
   void wrongClockFailsTheStartAfterAcquireTimeoutNamingBothClocks() {
     while (!manager().started().isDone()) {
       long wakeAt = poll();
@@ -307,7 +350,7 @@ class NodeLeaseManagerTest {
   }
 
   @Test
-  void renewalsOfUnknownOutcomeAreAllPresentedAndForgottenOnceOneIsAcknowledged() {
+  void renewalsOfUnknownOutcomeAreAllPresented() {
     Claim claim = leaseNow();
     runUntilAsked();
     Renewal first = store.theRenewal();
@@ -323,9 +366,19 @@ class NodeLeaseManagerTest {
     Renewal third = store.theRenewal();
     assertThat(third.nonces()).containsExactly(claim.nonce(), first.newNonce(), second.newNonce());
     renewNow();
-    runUntilAsked();
-    assertThat(store.theRenewal().nonces()).containsExactly(third.newNonce());
     assertThat(manager().status().state()).isEqualTo(LeaseState.HELD);
+  }
+
+  @Test
+  void acknowledgedNoncesOfTheLastEightRenewalsArePresentedAsAFailoverMayBringThemBack() {
+    List<String> own = new ArrayList<>(List.of(leaseNow().nonce()));
+    for (int i = 0; i < 20; i++) {
+      runUntilAsked();
+      int oldest = Math.max(0, own.size() - 8);
+      assertThat(store.theRenewal().nonces()).isEqualTo(own.subList(oldest, own.size()));
+      own.add(store.theRenewal().newNonce());
+      renewNow();
+    }
   }
 
   @Test

@@ -22,7 +22,17 @@ final class BorrowedClient implements OnDemandLink.Source {
     return client
         .connectAsync(StringCodec.UTF8, uri)
         .thenCompose(
-            connection -> ServerCheck.orClose(new Peer(connection.async(), connection), where()));
+            connection -> {
+              Peer peer = new Peer(connection.async(), connection);
+              return ServerCheck.isCluster(peer, where())
+                  .whenComplete(
+                      (cluster, failure) -> {
+                        if (failure != null) {
+                          peer.close();
+                        }
+                      })
+                  .thenApply(checked -> peer);
+            });
   }
 
   @Override

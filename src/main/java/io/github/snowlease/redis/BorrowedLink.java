@@ -40,13 +40,13 @@ final class BorrowedLink implements Link {
       }
       check = fresh;
     }
-    ServerCheck.check(peer, where())
+    ServerCheck.isCluster(peer, where())
         .whenComplete(
             (checked, failure) -> {
               if (failure != null) {
                 fresh.completeExceptionally(failure);
               } else {
-                fresh.complete(checked);
+                fresh.complete(peer);
               }
             });
     return fresh;

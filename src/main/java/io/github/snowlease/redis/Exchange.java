@@ -115,14 +115,14 @@ final class Exchange<T> {
           .whenComplete(
               (value, failure) -> {
                 if (failure != null) {
-                  fail(RedisErrors.afterSending(failure, link.where(), terms));
+                  fail(RedisErrors.afterSending(failure, link.where(), terms, peer));
                 } else {
                   answer.complete(value);
                 }
               });
     } catch (RuntimeException e) {
       // The client refuses the command, because it was shut down meanwhile.
-      fail(RedisErrors.afterSending(e, link.where(), terms));
+      fail(RedisErrors.afterSending(e, link.where(), terms, peer));
     }
   }
 

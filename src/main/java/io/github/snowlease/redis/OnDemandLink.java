@@ -62,6 +62,16 @@ final class OnDemandLink implements Link {
 
   @Override
   public CompletionStage<Peer> connect(String ledger, boolean oneConnection) {
+    CompletionStage<Peer> peer = connect();
+    return oneConnection ? peer.thenCompose(found -> found.writer(ledger)) : peer;
+  }
+
+  /** Begins to connect, so that the first question finds a connection. */
+  void prepare() {
+    connect();
+  }
+
+  private CompletableFuture<Peer> connect() {
     CompletableFuture<Peer> fresh = new CompletableFuture<>();
     synchronized (this) {
       if (closed) {
@@ -122,10 +132,10 @@ final class OnDemandLink implements Link {
     if (attempt != null
         && attempt.isDone()
         && !attempt.isCompletedExceptionally()
-        && attempt.join() == peer) {
+        && attempt.join() == peer.root()) {
       attempt = null;
     }
-    peer.close();
+    peer.root().close();
   }
 
   @Override

@@ -5,11 +5,14 @@ import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -24,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * A Lettuce client of the store's own, set up for a lease, with as few threads as Lettuce allows.
  */
 final class OwnClient implements OnDemandLink.Source {
-  /** Twice this is the longest that close() takes. */
-  private static final long SHUTDOWN_MILLIS = 400;
+  /** Three times this is the longest that close() takes. */
+  private static final long SHUTDOWN_MILLIS = 300;
 
   private static final AtomicInteger THREADS = new AtomicInteger();
 
@@ -33,6 +36,9 @@ final class OwnClient implements OnDemandLink.Source {
   private final ClientResources resources;
   private final RedisClient client;
   private final ScheduledExecutorService timer;
+
+  /** Made when the server turns out to be a node of a cluster. */
+  private volatile @Nullable RedisClusterClient cluster;
 
   OwnClient(RedisURI uri) {
     this.uri = uri;
@@ -72,10 +78,46 @@ final class OwnClient implements OnDemandLink.Source {
 
   @Override
   public CompletionStage<Peer> open() {
+    RedisClusterClient known = cluster;
+    if (known != null) {
+      return ClusterPeer.open(known);
+    }
     return client
         .connectAsync(StringCodec.UTF8, uri)
+        .thenCompose(connection -> check(new Peer(connection.async(), connection)));
+  }
+
+  /** Takes the connection if the server fits; goes on to the cluster if it is a node of one. */
+  private CompletionStage<Peer> check(Peer peer) {
+    return ServerCheck.isCluster(peer, where())
+        .whenComplete(
+            (isCluster, failure) -> {
+              if (failure != null || isCluster) {
+                peer.close();
+              }
+            })
         .thenCompose(
-            connection -> ServerCheck.orClose(new Peer(connection.async(), connection), where()));
+            isCluster ->
+                isCluster
+                    ? ClusterPeer.open(clusterClient())
+                    : CompletableFuture.completedFuture(peer));
+  }
+
+  private synchronized RedisClusterClient clusterClient() {
+    RedisClusterClient known = cluster;
+    if (known == null) {
+      known = RedisClusterClient.create(resources, uri);
+      known.setOptions(
+          ClusterClientOptions.builder(options(uri))
+              // Else what is asked of a node is refused until the connection to it stands. A lost
+              // connection never comes back, so nothing that was kept for it is sent later.
+              .disconnectedBehavior(ClientOptions.DisconnectedBehavior.ACCEPT_COMMANDS)
+              // A slot may move to a node that joined after the cluster was asked for its nodes.
+              .validateClusterNodeMembership(false)
+              .build());
+      cluster = known;
+    }
+    return known;
   }
 
   @Override
@@ -91,6 +133,10 @@ final class OwnClient implements OnDemandLink.Source {
   @Override
   public void close(@Nullable Peer last) {
     // The client closes its connections itself.
+    RedisClusterClient known = cluster;
+    if (known != null) {
+      await(known.shutdownAsync(0, SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS));
+    }
     await(client.shutdownAsync(0, SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS));
     await(resources.shutdown(0, SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS));
   }

@@ -5,6 +5,7 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -12,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** An open connection, and how often in a row it has kept silent. Safe for use by many threads. */
-final class Peer {
+class Peer {
   private static final long CLOSE_MILLIS = 800;
 
   private final RedisClusterAsyncCommands<String, String> commands;
@@ -39,6 +40,20 @@ final class Peer {
   /** What can be asked; the commands of one connection reach Redis in the order of their calls. */
   RedisClusterAsyncCommands<String, String> commands() {
     return commands;
+  }
+
+  /**
+   * Finds the one connection that writes a namespace, for WAIT to follow what was written on it.
+   *
+   * @param ledger the ledger's key
+   */
+  CompletionStage<Peer> writer(String ledger) {
+    return CompletableFuture.completedFuture(this);
+  }
+
+  /** What is given up with this connection: the whole cluster's, if it is one of those. */
+  Peer root() {
+    return this;
   }
 
   boolean isOpen() {

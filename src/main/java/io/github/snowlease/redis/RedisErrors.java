@@ -114,13 +114,13 @@ final class RedisErrors {
           new Rule(
               "MOVED",
               UNSUPPORTED,
-              "it is a node of a cluster; give the store a RedisClusterClient instead of this"
-                  + " connection"),
+              "it is a node of a cluster; give the store a RedisClusterClient, or let the user run"
+                  + " +info so that the store sees what it is"),
           new Rule(
               "ASK ",
               UNSUPPORTED,
-              "it is a node of a cluster; give the store a RedisClusterClient instead of this"
-                  + " connection"));
+              "it is a node of a cluster; give the store a RedisClusterClient, or let the user run"
+                  + " +info so that the store sees what it is"));
 
   private RedisErrors() {}
 
@@ -142,7 +142,14 @@ final class RedisErrors {
   }
 
   /** Translates what came of a question that was sent. */
-  static LeaseStoreException afterSending(Throwable failure, String where, LeaseTerms terms) {
+  static LeaseStoreException afterSending(
+      Throwable failure, String where, LeaseTerms terms, Peer peer) {
+    if (peer.root() != peer && hasMoved(failure)) {
+      return new LeaseStoreException(
+          UNAVAILABLE,
+          where + ": the cluster has moved the slot to another node, which is asked next",
+          failure);
+    }
     LeaseStoreException known = known(failure, where, terms.keyPrefix());
     if (known != null) {
       return known;
@@ -190,7 +197,14 @@ final class RedisErrors {
       return true;
     }
     String text = failure.getCause() == null ? null : failure.getCause().getMessage();
-    return text != null && (text.contains("READONLY") || text.contains("MASTERDOWN"));
+    return (text != null && (text.contains("READONLY") || text.contains("MASTERDOWN")))
+        || hasMoved(failure);
+  }
+
+  private static boolean hasMoved(Throwable failure) {
+    return chain(failure).stream()
+        .map(t -> String.valueOf(t.getMessage()))
+        .anyMatch(text -> text.startsWith("MOVED ") || text.startsWith("ASK "));
   }
 
   private static @Nullable LeaseStoreException known(

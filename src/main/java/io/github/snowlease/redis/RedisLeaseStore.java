@@ -10,6 +10,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
 import java.util.List;
@@ -66,6 +67,19 @@ public final class RedisLeaseStore implements LeaseStore {
   }
 
   /**
+   * Uses a cluster client of the application's. The store opens one connection from it and closes
+   * that one; the client is never closed.
+   *
+   * @param client the client
+   * @param commandTimeout bounds every step of connecting
+   * @return the store
+   */
+  public static RedisLeaseStore using(RedisClusterClient client, Duration commandTimeout) {
+    return new RedisLeaseStore(
+        new OnDemandLink(new BorrowedClusterClient(client), commandTimeout.multipliedBy(3)));
+  }
+
+  /**
    * Uses a connection of the application's, which is never closed. It must not be in a transaction,
    * nor be used for blocking commands. If it is to be lost, the application decides whether it
    * comes back.
@@ -85,7 +99,7 @@ public final class RedisLeaseStore implements LeaseStore {
             .add(claim.token(), claim.nonce())
             .add(claim.wallClock(), terms.maxClockSkew())
             .add(terms.window(), LeaseTerms.GRACE, terms.leaseTtl() / 1_000)
-            .add(LeaseValue.of(claim.token(), claim.holder()))
+            .add(claim.holder().toJson(claim.token()))
             .add(claim.candidates())
             .toArray();
     String[] keys = Keys.of(terms, claim.candidates());
@@ -105,7 +119,7 @@ public final class RedisLeaseStore implements LeaseStore {
             .add(renewal.until())
             .add(String.join(",", renewal.nonces()), renewal.newNonce())
             .add(terms.maxClockSkew(), terms.window(), LeaseTerms.GRACE, terms.leaseTtl() / 1_000)
-            .add(LeaseValue.of(renewal.token(), renewal.holder()))
+            .add(renewal.holder().toJson(renewal.token()))
             .toArray();
     String[] keys = Keys.of(terms, List.of(renewal.slot()));
     return write(
@@ -312,8 +326,8 @@ public final class RedisLeaseStore implements LeaseStore {
             "commandTimeout must be > 0: commandTimeout=" + commandTimeout);
       }
       OwnClient client = new OwnClient(StoreUri.parse(uri, commandTimeout));
-      OnDemandLink link = new OnDemandLink(client, commandTimeout.multipliedBy(2));
-      link.connect("", false);
+      OnDemandLink link = new OnDemandLink(client, commandTimeout.multipliedBy(3));
+      link.prepare();
       return new RedisLeaseStore(link);
     }
   }

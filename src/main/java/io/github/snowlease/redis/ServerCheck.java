@@ -12,51 +12,42 @@ import org.jspecify.annotations.Nullable;
 final class ServerCheck {
   private static final int OLDEST_MAJOR = 5;
   private static final Pattern VERSION = Pattern.compile("(?m)^redis_version:((\\d+)\\S*)");
+  private static final Pattern CLUSTER = Pattern.compile("(?m)^redis_mode:cluster\\b");
 
   private ServerCheck() {}
 
   /**
    * Refuses a server that is too old. A user without the right to INFO is let through: the scripts
    * do without it too.
+   *
+   * @return whether the server is a node of a cluster, as far as it tells
    */
-  static CompletionStage<Peer> check(Peer peer, String where) {
+  static CompletionStage<Boolean> isCluster(Peer peer, String where) {
     return peer.commands()
         .info("server")
-        .handle(
-            (info, failure) -> {
-              LeaseStoreException refusal =
-                  failure == null
-                      ? refuseOld(info, where)
-                      : RedisErrors.beforeSending(failure, where);
-              return refusal == null || refusal.reason() == Reason.DENIED
-                  ? CompletableFuture.completedFuture(peer)
-                  : CompletableFuture.<Peer>failedFuture(refusal);
-            })
-        .thenCompose(checked -> checked);
+        .handle((info, failure) -> judge(info, failure, where))
+        .thenCompose(judged -> judged);
   }
 
-  /** As {@link #check}; a connection of our own is closed when the server is refused. */
-  static CompletionStage<Peer> orClose(Peer peer, String where) {
-    return check(peer, where)
-        .whenComplete(
-            (checked, failure) -> {
-              if (failure != null) {
-                peer.close();
-              }
-            });
-  }
-
-  private static @Nullable LeaseStoreException refuseOld(String info, String where) {
+  private static CompletionStage<Boolean> judge(
+      String info, @Nullable Throwable failure, String where) {
+    if (failure != null) {
+      LeaseStoreException refusal = RedisErrors.beforeSending(failure, where);
+      return refusal.reason() == Reason.DENIED
+          ? CompletableFuture.completedFuture(false)
+          : CompletableFuture.failedFuture(refusal);
+    }
     Matcher version = VERSION.matcher(info);
     if (version.find() && Integer.parseInt(version.group(2)) < OLDEST_MAJOR) {
-      return new LeaseStoreException(
-          Reason.UNSUPPORTED,
-          where
-              + " is Redis "
-              + version.group(1)
-              + ", and leases need Redis 5 or newer, or Valkey: upgrade it",
-          null);
+      return CompletableFuture.failedFuture(
+          new LeaseStoreException(
+              Reason.UNSUPPORTED,
+              where
+                  + " is Redis "
+                  + version.group(1)
+                  + ", and leases need Redis 5 or newer, or Valkey: upgrade it",
+              null));
     }
-    return null;
+    return CompletableFuture.completedFuture(CLUSTER.matcher(info).find());
   }
 }

@@ -1,17 +1,15 @@
-package io.github.snowlease.redis;
+package io.github.snowlease;
 
 import io.github.snowlease.LeaseStore.Holder;
 import java.time.Instant;
 
-/**
- * The value of a lease key: JSON for people, whose beginning is the owner's mark for the scripts.
- */
-final class LeaseValue {
-  private LeaseValue() {}
+/** The text of a lease: JSON for people, whose beginning is the owner's mark for stores. */
+final class HolderJson {
+  private HolderJson() {}
 
   static String of(String token, Holder holder) {
     StringBuilder json = new StringBuilder(200);
-    // The scripts compare these first characters; nothing may stand before or between them.
+    // Stores compare these first characters; nothing may stand before or between them.
     json.append("{\"token\":\"").append(token).append("\",\"host\":");
     quote(json, holder.host());
     json.append(",\"pid\":").append(holder.pid()).append(",\"app\":");
@@ -38,7 +36,7 @@ final class LeaseValue {
     json.append('"');
   }
 
-  /** A lone surrogate has no UTF-8 form; it would reach Redis as a question mark. */
+  /** A lone surrogate has no UTF-8 form; it would reach a store as a question mark. */
   private static boolean isPaired(String text, int i) {
     return Character.isHighSurrogate(text.charAt(i))
         ? i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))
