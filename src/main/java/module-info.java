@@ -6,6 +6,8 @@ module io.github.snowlease {
 
   requires transitive lettuce.core;
   requires org.slf4j;
+  requires static info.picocli;
+  requires static java.logging;
   requires static org.crac;
   requires static transitive org.jspecify;
 
