@@ -197,6 +197,11 @@ public final class RedisLeaseStore implements LeaseStore {
   }
 
   @Override
+  public void disconnect() {
+    link.disconnect();
+  }
+
+  @Override
   public void close() {
     closed = true;
     open.forEach(exchange -> exchange.abandon(CLOSED));
