@@ -219,7 +219,7 @@ final class RedisErrors {
       if (t instanceof SSLException) {
         return tls(t, where);
       }
-      if (t instanceof IllegalStateException && String.valueOf(t.getMessage()).contains("epoll")) {
+      if (lacksNativeTransport(t)) {
         return new LeaseStoreException(
             UNSUPPORTED,
             where
@@ -230,6 +230,12 @@ final class RedisErrors {
       }
     }
     return null;
+  }
+
+  /** Whether Lettuce refuses a unix socket, for which Java's own channels do not serve it. */
+  static boolean lacksNativeTransport(Throwable failure) {
+    return failure instanceof IllegalStateException
+        && String.valueOf(failure.getMessage()).contains("epoll");
   }
 
   private static LeaseStoreException tls(Throwable failure, String where) {
