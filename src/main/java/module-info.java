@@ -10,6 +10,8 @@ module io.github.snowlease {
   requires io.netty.handler;
   requires io.netty.transport;
   requires org.slf4j;
+  requires static info.picocli;
+  requires static java.logging;
   requires static org.crac;
   requires static transitive org.jspecify;
 

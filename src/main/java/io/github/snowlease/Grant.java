@@ -16,9 +16,9 @@ final class Grant {
   private final long lo;
 
   /**
-   * How many acknowledged nonces are presented: a failover may bring back the ledger of some renewals
-   * ago, and must not end the lease of a live holder. All are this holder's own, so whoever of two
-   * copies renews first still ends the other's lease.
+   * How many acknowledged nonces are presented: a failover may bring back the ledger of some
+   * renewals ago, and must not end the lease of a live holder. All are this holder's own, so
+   * whoever of two copies renews first still ends the other's lease.
    */
   private static final int REMEMBERED_NONCES = 8;
 
@@ -60,12 +60,12 @@ final class Grant {
     nonces.add(nonce);
   }
 
-  /**
-   * A renewal was acknowledged; all nonces before it are history, and whoever shows them a clone.
-   */
+  /** A renewal was acknowledged. */
   void renewed(String nonce, long newUntil) {
-    nonces.clear();
     nonces.add(nonce);
+    while (nonces.size() > REMEMBERED_NONCES) {
+      nonces.remove(0);
+    }
     if (newUntil > until) {
       until = newUntil;
       window = LeaseWindow.of(layout, slot, lo, newUntil);

@@ -87,6 +87,14 @@ public interface LeaseStore extends AutoCloseable {
   CompletionStage<List<String>> warnings(LeaseTerms terms);
 
   /**
+   * Closes connections of the store's own, never those that it was handed; the next question
+   * connects anew. Called while no question is open, before a checkpoint of the process, which open
+   * sockets would make fail. Returns within about a second even if the store hangs. Does nothing by
+   * default, as befits a store without connections.
+   */
+  default void disconnect() {}
+
+  /**
    * Gives up connections and threads of the store's own, never those that it was handed.
    * Idempotent; returns within about a second even if the store hangs.
    */
@@ -119,8 +127,8 @@ public interface LeaseStore extends AutoCloseable {
    * @param token the token of the grant
    * @param slot the slot of the grant
    * @param until the end of the window as the holder knows it
-   * @param nonces the last few acknowledged nonces of this grant and those of all attempts since whose
-   *     outcome is unknown
+   * @param nonces the last few acknowledged nonces of this grant and those of all attempts since
+   *     whose outcome is unknown
    * @param newNonce 16 hex digits, drawn afresh for this attempt alone
    * @param estimate the caller's estimate of the store's clock
    * @param seenRev the highest revision of the ledger that the caller has seen

@@ -1,12 +1,14 @@
 package io.github.snowlease;
 
+import java.io.Serializable;
+
 /**
  * A place in the fleet: a (cluster, node) pair that one process leases at a time. Immutable.
  *
  * @param cluster the cluster id, {@code >= 0}
  * @param node the node id within the cluster, {@code >= 0}
  */
-public record Slot(int cluster, int node) {
+public record Slot(int cluster, int node) implements Serializable {
   /**
    * Checks the ranges that hold for every layout; a layout narrows them further.
    *

@@ -47,7 +47,9 @@ final class Mutants {
 
   static <T> void assertEndsDifferently(Story<T> story, SimSystem mutant, T good, T bad)
       throws InterruptedException {
-    assertThat(SimLog.silently(() -> story.tell(SimSystem.UNCHANGED))).as("control").isEqualTo(good);
+    assertThat(SimLog.silently(() -> story.tell(SimSystem.UNCHANGED)))
+        .as("control")
+        .isEqualTo(good);
     assertThat(SimLog.silently(() -> story.tell(mutant))).as("mutant").isEqualTo(bad);
   }
 

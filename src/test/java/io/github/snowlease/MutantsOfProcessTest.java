@@ -55,8 +55,7 @@ class MutantsOfProcessTest {
 
               @Override
               public CompletionStage<Boolean> release(LeaseTerms terms, Release r) {
-                return network.release(
-                    terms, new Release(token, r.lastIssued(), r.candidates()));
+                return network.release(terms, new Release(token, r.lastIssued(), r.candidates()));
               }
             };
           }
@@ -262,8 +261,8 @@ class MutantsOfProcessTest {
   }
 
   /**
-   * With the window read first, a thread that is stopped after that misses a seal and a reopening on
-   * another slot, and mints on the old slot, which somebody else has been granted by then.
+   * With the window read first, a thread that is stopped after that misses a seal and a reopening
+   * on another slot, and mints on the old slot, which somebody else has been granted by then.
    */
   @Test
   void windowReadBeforeTheWord() throws InterruptedException {

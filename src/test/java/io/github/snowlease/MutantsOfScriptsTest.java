@@ -17,8 +17,8 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 
 /** The rules of the scripts, each broken once. */
 class MutantsOfScriptsTest {
@@ -141,8 +141,7 @@ class MutantsOfScriptsTest {
 
     @Override
     boolean open(LeaseWindow granted) {
-      firstTick =
-          (granted.lastWord >>> layout.sequenceBits()) - window / layout.tickMillis() + 1;
+      firstTick = (granted.lastWord >>> layout.sequenceBits()) - window / layout.tickMillis() + 1;
       return super.open(granted);
     }
 
@@ -197,7 +196,9 @@ class MutantsOfScriptsTest {
         Ids.MINTED_TWICE);
   }
 
-  /** Neither the script nor the manager looks at the end of the window; the generator still does. */
+  /**
+   * Neither the script nor the manager looks at the end of the window; the generator still does.
+   */
   private static final class RenewingForever extends SimSystem {
     private static final long HOUR = 3_600_000;
 

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.Refusal {
   private static final long NANOS_PER_MILLI = 1_000_000;
+
+  @SuppressWarnings(
+      "StaticAssignmentOfThrowable") // thrown millions of times, its stack read by nobody
   private static final NoLeaseException NO_ID =
       new NoLeaseException(NoLeaseException.Reason.LOST, "no id", null);
 
@@ -406,7 +409,11 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
 
   void wentUnanswered() {
     unansweredInARow++;
-    if (unansweredInARow >= Simulation.LOST_REPLIES_THAT_EXCUSE) {
+    // So many questions fit into a window, each with its timeout and the longest pause after it.
+    long attempts =
+        (settings.terms.window() - settings.timings.heartbeatMillis() * 6 / 5)
+            / (settings.terms.commandTimeout() + 500);
+    if (unansweredInARow >= attempts) {
       disturbedAt = world.now;
     }
   }

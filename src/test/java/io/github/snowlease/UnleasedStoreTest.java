@@ -158,7 +158,8 @@ class UnleasedStoreTest {
   private static ClaimReply claim(UnleasedStore store, String token) {
     return now(
         store.claim(
-            TERMS, new Claim(token, "00", 0, -1, 0, List.of(SLOT), new Holder("h", 1, "a", 0, "0"))));
+            TERMS,
+            new Claim(token, "00", 0, -1, 0, List.of(SLOT), new Holder("h", 1, "a", 0, "0"))));
   }
 
   private static RenewReply renew(UnleasedStore store, String token, Granted grant) {

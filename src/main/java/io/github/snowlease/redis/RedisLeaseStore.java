@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 public final class RedisLeaseStore implements LeaseStore {
   private static final String CLOSED = "the store has been closed: open a new one";
 
-  private final Link link;
+  final Link link;
   private final Set<Exchange<?>> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
@@ -199,6 +199,11 @@ public final class RedisLeaseStore implements LeaseStore {
             failure instanceof RedisCommandExecutionException
                 ? CompletableFuture.completedFuture(fallback)
                 : CompletableFuture.failedFuture(failure));
+  }
+
+  @Override
+  public void disconnect() {
+    link.disconnect();
   }
 
   @Override

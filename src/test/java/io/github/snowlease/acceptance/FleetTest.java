@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.snowlease.LeaseEvent;
-import io.github.snowlease.LeaseStore;
 import io.github.snowlease.LeaseStore.LedgerEntry;
 import io.github.snowlease.NoFreeNodeException;
 import io.github.snowlease.Slot;
@@ -148,8 +147,9 @@ class FleetTest {
                     .start());
     assertThat(full.slots()).isEqualTo(1_024);
     assertThat(full.held()).isEqualTo(1_024);
-    assertThat(full.retryAfter()).hasValueSatisfying(
-        wait -> assertThat(wait).isBetween(Duration.ZERO, Duration.ofSeconds(31)));
+    assertThat(full.retryAfter())
+        .hasValueSatisfying(
+            wait -> assertThat(wait).isBetween(Duration.ZERO, Duration.ofSeconds(31)));
 
     List<Double> millis = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
@@ -209,8 +209,7 @@ class FleetTest {
     TimeUnit.NANOSECONDS.sleep(length.toNanos());
     List<LeaseEvent> losses = List.copyOf(events);
     List<long[]> ids = loads.stream().map(Load::end).toList();
-    List<Load.Failure> failures =
-        loads.stream().flatMap(load -> load.failures().stream()).toList();
+    List<Load.Failure> failures = loads.stream().flatMap(load -> load.failures().stream()).toList();
     awaitTrue("claims without an answer are undone", () -> leases.held(store) == count);
     Figures.say(
         "%d of %d replies lost in %d s: %d slots lost, %d failed calls of %,d ids",

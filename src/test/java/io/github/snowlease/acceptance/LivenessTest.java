@@ -306,8 +306,9 @@ class LivenessTest {
   }
 
   @Test
-  void while_Redis_hangs_for_longer_calls_fail_from_the_windows_end_and_work_within_5_s_of_its_return()
-      throws Exception {
+  void
+      while_Redis_hangs_for_longer_calls_fail_from_the_windows_end_and_work_within_5_s_of_its_return()
+          throws Exception {
     Loss loss = result(gone);
     Figures.say(
         "Redis gone for %.1f s, lease 10 s: first call failed %s s after the window's end (it waits 1"
@@ -521,7 +522,12 @@ class LivenessTest {
       process.closeInput();
       process.awaitExit(START_LIMIT);
       return new Sleep(
-          seconds(woken - stoppedAt), back, slot, after, readAll(files), List.of(atOnce, load.end()));
+          seconds(woken - stoppedAt),
+          back,
+          slot,
+          after,
+          readAll(files),
+          List.of(atOnce, load.end()));
     }
   }
 

@@ -3,12 +3,16 @@ package io.github.snowlease.testing;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.net.URI;
+import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -282,7 +287,7 @@ public final class JavaProcess implements AutoCloseable {
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
       command.addAll(jvmOptions);
       command.add("-cp");
-      command.add(System.getProperty("java.class.path"));
+      command.add(classPath());
       command.add(mainClass.getName());
       command.addAll(arguments);
       ProcessBuilder builder = new ProcessBuilder(command);
@@ -301,6 +306,18 @@ public final class JavaProcess implements AutoCloseable {
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
+    }
+
+    /**
+     * That of the main class: `mvn exec:java` runs it inside Maven's JVM, with a loader of its own.
+     */
+    private String classPath() {
+      if (mainClass.getClassLoader() instanceof URLClassLoader loader) {
+        return Arrays.stream(loader.getURLs())
+            .map(url -> Path.of(URI.create(url.toString())).toString())
+            .collect(Collectors.joining(File.pathSeparator));
+      }
+      return System.getProperty("java.class.path");
     }
   }
 }

@@ -6,8 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -63,6 +67,24 @@ class JavaProcessTest {
       assertThat(echo.isAlive()).isFalse();
       assertThat(echo.takeLines()).containsExactly("hook ran");
       assertThat(echo.errors()).containsExactly("a complaint");
+    }
+  }
+
+  @Test
+  void takesTheClassPathOfALoaderOfItsOwn() throws Exception {
+    String ofThisJvm = System.getProperty("java.class.path");
+    String[] classPath = ofThisJvm.split(File.pathSeparator, -1);
+    URL[] urls = new URL[classPath.length];
+    for (int i = 0; i < urls.length; i++) {
+      urls[i] = Path.of(classPath[i]).toUri().toURL();
+    }
+    // As in `mvn exec:java`, where the JVM's own class path is Maven's.
+    System.setProperty("java.class.path", "nowhere");
+    try (URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+        JavaProcess echo = JavaProcess.of(loader.loadClass(Echo.class.getName())).start()) {
+      assertThat(echo.readLine(LIMIT)).isEqualTo("arguments []");
+    } finally {
+      System.setProperty("java.class.path", ofThisJvm);
     }
   }
 

@@ -1,0 +1,70 @@
+package io.github.snowlease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** What the simulation once found, told again without chance. */
+class SimulationRegressionTest {
+
+  /**
+   * Fault set CLONES, seed 139: a copy that could not ask for the time released its original's slot
+   * when the window that it knew had ended.
+   */
+  @Test
+  void aSuspectedCopyNeverHandsItsOriginalsSlotBack() throws InterruptedException {
+    SimLog.silently(
+        () -> {
+          Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+          SimProcess original = world.startOn(0);
+          world.runForSeconds(10);
+          SimProcess.Snapshot snapshot = original.snapshot();
+          world.runForSeconds(10);
+          SimProcess copy = world.thaw(snapshot);
+          world.cutOffForSeconds(copy, 40);
+          world.runForSeconds(60);
+          assertThat(original.manager().status().state()).isEqualTo(LeaseState.HELD);
+          assertThat(world.ids.duplicates()).isZero();
+          assertThat(world.ids.overlaps()).isZero();
+          return world;
+        });
+  }
+
+  /** The same, if the copy is closed before its window has ended. */
+  @Test
+  void aSuspectedCopyThatIsClosedHandsNothingBack() throws InterruptedException {
+    SimLog.silently(
+        () -> {
+          Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+          SimProcess original = world.startOn(0);
+          world.runForSeconds(10);
+          SimProcess.Snapshot snapshot = original.snapshot();
+          world.runForSeconds(10);
+          SimProcess copy = world.thaw(snapshot);
+          world.cutOffForSeconds(copy, 3);
+          world.runForSeconds(2.5);
+          copy.close();
+          world.runForSeconds(1);
+          world.startOn(0);
+          world.runForSeconds(10);
+          assertThat(original.manager().status().state()).isEqualTo(LeaseState.HELD);
+          assertThat(world.ids.duplicates()).isZero();
+          return world;
+        });
+  }
+
+  /** Seed 0: a call before the first lease took the unset clock for the end of the layout. */
+  @Test
+  void aCallBeforeTheFirstLeaseIsNotAtTheHorizon() throws InterruptedException {
+    long refusals =
+        SimLog.silently(
+            () -> {
+              Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+              for (int i = 0; i < 20; i++) {
+                world.start().mintOne(); // each at a random nanoTime
+              }
+              return world.refusals;
+            });
+    assertThat(refusals).isEqualTo(20);
+  }
+}
