@@ -47,6 +47,7 @@ final class Architecture {
             "org.jspecify..",
             "io.lettuce..",
             "io.netty..",
+            "javax.net.ssl..",
             "reactor..")
         .allowEmptyShould(true)
         .as("the redis package depends on the core and on Lettuce only");
