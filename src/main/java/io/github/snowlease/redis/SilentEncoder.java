@@ -35,7 +35,7 @@ final class SilentEncoder extends CommandEncoder {
       }
     } catch (RuntimeException e) {
       // Half a command may have gone out already: whatever came after it would be misread.
-      context.close();
+      var unused = context.close();
       throw new EncoderException("a command cannot be encoded", e);
     }
   }
