@@ -126,7 +126,7 @@ public final class Costs {
         FLEET + " managers at once: until all have a slot, ms", (System.nanoTime() - start) / 1e6);
     long slots =
         open.stream().map(ids -> ids.parse(ids.nextId())).map(Costs::slot).distinct().count();
-    print("different slots", slots);
+    print("different slots", (double) slots);
     printCommands();
   }
 
