@@ -48,6 +48,10 @@ class ModuleTest {
         .containsExactlyInAnyOrder(
             "[MANDATED] java.base",
             "[TRANSITIVE] lettuce.core",
+            "[] io.netty.buffer",
+            "[] io.netty.codec",
+            "[] io.netty.handler",
+            "[] io.netty.transport",
             "[] org.slf4j",
             "[STATIC] info.picocli",
             "[STATIC] java.logging",

@@ -80,6 +80,7 @@ class SentinelFailoverTest {
   }
 
   @Test
+  @SuppressWarnings("try") // the log is quiet for as long as that is open
   void a_failover_shorter_than_the_window_fails_no_call_and_ends_no_lease() {
     try (Quiet quiet = Quiet.begin();
         RedisSentinels sentinels = RedisSentinels.launch();

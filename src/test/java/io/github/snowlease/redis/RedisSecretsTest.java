@@ -39,7 +39,10 @@ class RedisSecretsTest {
   private static final String WRONG = "barley-90aa4e";
 
   private String namespace = "";
+
+  @SuppressWarnings("JdkObsolete") // written by several threads
   private final StringBuffer seen = new StringBuffer();
+
   private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
   private final List<Appender<ILoggingEvent>> console = new ArrayList<>();
   private final Recorder recorder = new Recorder();
