@@ -82,6 +82,11 @@ final class IdClock {
     return (a.idNanosAt(nanoTime) - a.estimateNanosAt(nanoTime)) / NANOS_PER_MILLI;
   }
 
+  /** Takes the next answer for the first one: what was observed before is of another time. */
+  void forget() {
+    observed = false;
+  }
+
   /** Takes note of an answer: see the class. */
   void observe(long sentAt, long receivedAt, long storeMillis) {
     long low = (storeMillis - epochMillis) * NANOS_PER_MILLI;

@@ -26,8 +26,8 @@ final class LeaseLog {
 
   void trustedEmpty() {
     log.warn(
-        "trustEmptyRedis took an empty store for a new namespace: namespace={}; ids are duplicated if"
-            + " somebody still mints on a lease of before, so never use it in production",
+        "trustEmptyRedis took an empty store for a new namespace: namespace={}; ids are duplicated"
+            + " if somebody still mints on a lease of before, so never use it in production",
         namespace);
   }
 
@@ -50,8 +50,8 @@ final class LeaseLog {
 
   void quarantined(long waitMillis) {
     log.warn(
-        "The store is empty, restarted, failed over or lost data, so that leases of before may be in"
-            + " use: namespace={} firstLeaseIn={}ms; if nobody mints here now, createNamespace()"
+        "The store is empty, restarted, failed over or lost data, so that leases of before may be"
+            + " in use: namespace={} firstLeaseIn={}ms; if nobody mints here now, createNamespace()"
             + " skips the wait for a new namespace",
         namespace,
         waitMillis);
@@ -59,8 +59,8 @@ final class LeaseLog {
 
   void renewalFails(Grant grant, SnowflakeException cause) {
     log.warn(
-        "A lease could not be renewed: namespace={} slot={} until={} cause={}; it is tried again, and"
-            + " ids go on until then",
+        "A lease could not be renewed: namespace={} slot={} until={} cause={}; it is tried again,"
+            + " and ids go on until then",
         namespace,
         grant.slot,
         at(grant.until()),
@@ -77,8 +77,8 @@ final class LeaseLog {
 
   void windowEnded(Grant grant, int failures) {
     log.warn(
-        "The window ended without a renewal: namespace={} slot={} until={} failures={}; ids stop until"
-            + " a slot is leased",
+        "The window ended without a renewal: namespace={} slot={} until={} failures={}; ids stop"
+            + " until a slot is leased",
         namespace,
         grant.slot,
         at(grant.until()),
@@ -106,8 +106,8 @@ final class LeaseLog {
 
   void frozenOrCopied(long aheadMillis) {
     log.warn(
-        "This process was frozen or copied: namespace={} storeAhead={}ms; its lease is dropped and a"
-            + " slot leased anew",
+        "This process was frozen or copied: namespace={} storeAhead={}ms; its lease is dropped and"
+            + " a slot leased anew",
         namespace,
         aheadMillis);
   }
@@ -122,10 +122,21 @@ final class LeaseLog {
 
   void storeWentBack(long byMillis) {
     log.warn(
-        "The store's clock went back: namespace={} by={}ms; a slot is leased anew, and ids wait until"
-            + " the clock has caught up",
+        "The store's clock went back: namespace={} by={}ms; a slot is leased anew, and ids wait"
+            + " until the clock has caught up",
         namespace,
         byMillis);
+  }
+
+  void suspended() {
+    log.info(
+        "The lease is dropped, as a checkpoint is taken: namespace={}; a slot is leased anew when"
+            + " the process goes on or is restored",
+        namespace);
+  }
+
+  void resumed() {
+    log.info("Going on after a checkpoint: namespace={}; a slot is leased anew", namespace);
   }
 
   void listenerFailed(LeaseEvent event, Throwable cause) {

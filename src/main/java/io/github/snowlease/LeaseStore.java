@@ -87,6 +87,14 @@ public interface LeaseStore extends AutoCloseable {
   CompletionStage<List<String>> warnings(LeaseTerms terms);
 
   /**
+   * Closes connections of the store's own, never those that it was handed; the next question
+   * connects anew. Called while no question is open, before a checkpoint of the process, which open
+   * sockets would make fail. Returns within about a second even if the store hangs. Does nothing by
+   * default, as befits a store without connections.
+   */
+  default void disconnect() {}
+
+  /**
    * Gives up connections and threads of the store's own, never those that it was handed.
    * Idempotent; returns within about a second even if the store hangs.
    */

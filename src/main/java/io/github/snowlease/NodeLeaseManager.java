@@ -37,8 +37,13 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Safety.</b> The generator is opened and extended only with what an answer of the store
  * grants, and is sealed before a slot is handed back. Everything else here is about liveness.
  *
+ * <p><b>Checkpoint.</b> Between {@link #suspend} and {@link #resume} the state is ACQUIRING,
+ * nothing is asked, and no token, nonce or answer of before is left: a process restored from a
+ * checkpoint, and each further one restored from the same, claims as a new one does.
+ *
  * <p><b>Threads.</b> Confined to the thread that polls, but for {@link #started}, {@link
- * #terminated}, {@link #status}, {@link #isTerminated} and {@link #close}.
+ * #terminated}, {@link #status}, {@link #isTerminated}, {@link #suspend}, {@link #resume} and
+ * {@link #close}.
  */
 final class NodeLeaseManager {
   private static final long NANOS_PER_MILLI = 1_000_000;
@@ -52,8 +57,8 @@ final class NodeLeaseManager {
    */
   private static final long CLAIM_PATIENCE_MILLIS = 2_000;
 
-  /** How long closing spends on handing slots back before it leaves them to run out. */
-  private static final long CLOSE_BUDGET_NANOS = 1_000 * NANOS_PER_MILLI;
+  /** How long is spent on handing slots back at the end before they are left to run out. */
+  private static final long HAND_BACK_BUDGET_NANOS = 1_000 * NANOS_PER_MILLI;
 
   private static final long STEPPED_CLOCK_TOLERANCE_MILLIS = 1_000;
   private static final Duration HORIZON_WARNING = Duration.ofDays(365);
@@ -65,10 +70,8 @@ final class NodeLeaseManager {
   private final SlotRange range;
   private final LeaseTimings timings;
   private final TimeSource time;
-  private final Random random;
   private final IdClock clock;
   private final SnowflakeGenerator generator;
-  private final Holder holder;
   private final LeaseListener listener;
   private final LeaseLog log;
   private final StallDetector stalls;
@@ -80,6 +83,8 @@ final class NodeLeaseManager {
   private final CompletableFuture<Void> terminated = new CompletableFuture<>();
   private volatile SnowflakeStatus status;
 
+  private Random random;
+  private Holder holder;
   private LeaseState state = LeaseState.ACQUIRING;
   private SlotSearch search;
 
@@ -89,8 +94,11 @@ final class NodeLeaseManager {
   /** When to ask the store next, if no question is open. */
   private long dueAt;
 
-  private final long acquireDeadline;
-  private long closedAt;
+  /** Not null from {@link #suspend} to {@link #resume}; completed when nothing is left. */
+  private @Nullable CompletableFuture<Void> suspension;
+
+  private long acquireDeadline;
+  private long handingBackSince;
   private boolean everHeld;
   private boolean quarantineTold;
   private long seenRev;
@@ -128,7 +136,7 @@ final class NodeLeaseManager {
     this.releases = new ReleaseQueue(terms.leaseTtl());
     this.search = new SlotSearch(range, random);
     this.dueAt = time.nanoTime();
-    this.acquireDeadline = dueAt + timings.acquireTimeoutMillis() * NANOS_PER_MILLI;
+    this.acquireDeadline = acquireDeadline(dueAt);
     this.status = describe(dueAt);
   }
 
@@ -159,6 +167,30 @@ final class NodeLeaseManager {
   /** Hands the slot back. The generator has been closed before; lastTick is what it told. */
   void close(long lastTick) {
     dialog.post(() -> beginClose(lastTick, "closed"));
+  }
+
+  /**
+   * Drops the lease before a checkpoint of the process, and asks nothing more until {@link
+   * #resume}.
+   *
+   * @return completes when no slot, token or open question is left, or the lease is closed
+   */
+  @SuppressWarnings("FutureReturnValueIgnored") // the callback is all
+  CompletableFuture<Void> suspend() {
+    CompletableFuture<Void> suspended = new CompletableFuture<>();
+    terminated.thenRun(() -> suspended.complete(null));
+    dialog.post(() -> beginSuspension(suspended));
+    return suspended;
+  }
+
+  /**
+   * Claims anew after a checkpoint, be this the same process or a restored one.
+   *
+   * @param fresh randomness that the checkpoint does not hold
+   * @param here this process as it is now
+   */
+  void resume(Random fresh, Holder here) {
+    dialog.post(() -> endSuspension(fresh, here));
   }
 
   // ---- The beat
@@ -195,12 +227,12 @@ final class NodeLeaseManager {
     long wakeAt = now + MAX_SLEEP_NANOS;
     if (!dialog.isIdle()) {
       wakeAt = earlier(wakeAt, dialog.deadline());
-    } else if (state != LeaseState.CLOSED) {
+    } else if (state != LeaseState.CLOSED && suspension == null) {
       wakeAt = earlier(wakeAt, dueAt);
     }
-    if (state == LeaseState.CLOSED) {
-      wakeAt = earlier(wakeAt, closedAt + CLOSE_BUDGET_NANOS);
-    } else if (!everHeld) {
+    if (isHandingBack()) {
+      wakeAt = earlier(wakeAt, handingBackSince + HAND_BACK_BUDGET_NANOS);
+    } else if (!everHeld && suspension == null) {
       wakeAt = earlier(wakeAt, acquireDeadline);
     }
     Grant held = grant;
@@ -243,7 +275,15 @@ final class NodeLeaseManager {
 
   // ---- ACQUIRING
 
+  private long acquireDeadline(long from) {
+    return from + timings.acquireTimeoutMillis() * NANOS_PER_MILLI;
+  }
+
   private void acquire(long now) {
+    if (suspension != null) {
+      finishSuspension(suspension, now);
+      return;
+    }
     if (!everHeld && now - acquireDeadline >= 0) {
       failStart(reasonForNoLease());
       return;
@@ -318,14 +358,14 @@ final class NodeLeaseManager {
   }
 
   private void onGranted(Grant won, Granted granted, long receivedAt) {
-    if (won.window().isEmpty() && granted.now() > layout.epochMillis()) {
-      HorizonReachedException horizon = new HorizonReachedException(layout);
+    if (won.window().isEmpty()) {
+      SnowflakeException outOfReach = outOfReach(granted.now());
       releases.add(won.release(0), receivedAt);
-      failed(horizon);
+      failed(outOfReach);
       if (everHeld) {
         dueIn(receivedAt, 60_000);
       } else {
-        failStart(horizon);
+        failStart(outOfReach);
       }
       return;
     }
@@ -363,13 +403,27 @@ final class NodeLeaseManager {
     lastFailure =
         new LeaseStoreException(
             LeaseStoreException.Reason.UNAVAILABLE,
-            "a store that is empty, restarted or failed over grants no lease until its quarantine has"
-                + " passed: left="
+            "a store that is empty, restarted or failed over grants no lease until its quarantine"
+                + " has passed: left="
                 + quarantined.waitMillis()
                 + "ms; wait, or create a new namespace with createNamespace() if nobody mints here"
                 + " now",
             null);
     dueIn(receivedAt, quarantined.waitMillis() + random.nextInt(100));
+  }
+
+  /** Why the layout has no timestamp for a window that begins now. */
+  private SnowflakeException outOfReach(long now) {
+    if (now > layout.epochMillis()) {
+      return new HorizonReachedException(layout);
+    }
+    return new SnowflakeException(
+        "ids begin at the epoch of the layout: now="
+            + Instant.ofEpochMilli(now)
+            + " layout="
+            + layout
+            + "; use an epoch in the past",
+        null);
   }
 
   private SnowflakeException layoutMismatch(LayoutDiffers other) {
@@ -513,10 +567,10 @@ final class NodeLeaseManager {
     if (state == LeaseState.CLOSED) {
       return;
     }
-    closedAt = time.nanoTime();
+    handingBackSince = time.nanoTime();
     Grant held = grant;
     if (held != null && state != LeaseState.SUSPENDED) {
-      releases.add(held.release(lastTick), closedAt);
+      releases.add(held.release(lastTick), handingBackSince);
     }
     change(LeaseState.CLOSED, reason);
     grant = null;
@@ -528,17 +582,82 @@ final class NodeLeaseManager {
   }
 
   private void finishClose(long now) {
-    if (terminated.isDone()) {
+    if (terminated.isDone() || !hasHandedBack(now)) {
       return;
     }
-    if (now - closedAt >= CLOSE_BUDGET_NANOS) {
-      dialog.drop();
-    } else if (!dialog.isIdle() || releaseIfAny(releases.pollAny(now), now)) {
-      return;
-    }
-    log.closed(Duration.ofNanos(now - closedAt));
+    log.closed(Duration.ofNanos(now - handingBackSince));
     status = describe(now);
     terminated.complete(null);
+  }
+
+  /** Whether slots are handed back that soon nobody will be there to hand back. */
+  private boolean isHandingBack() {
+    return state == LeaseState.CLOSED || (suspension != null && !suspension.isDone());
+  }
+
+  /** Hands slots back as long as there is one, and the budget lasts. */
+  private boolean hasHandedBack(long now) {
+    if (now - handingBackSince >= HAND_BACK_BUDGET_NANOS) {
+      dialog.drop();
+      return true;
+    }
+    return dialog.isIdle() && !releaseIfAny(releases.pollAny(now), now);
+  }
+
+  // ---- Suspended for a checkpoint
+
+  @SuppressWarnings("FutureReturnValueIgnored") // the callback is all
+  private void beginSuspension(CompletableFuture<Void> suspended) {
+    CompletableFuture<Void> earlier = suspension;
+    if (earlier != null) {
+      earlier.thenRun(() -> suspended.complete(null));
+      return;
+    }
+    if (state == LeaseState.CLOSED) {
+      return; // ends with the closing, which hands back and forgets as well
+    }
+    suspension = suspended;
+    handingBackSince = time.nanoTime();
+    log.suspended();
+    if (grant != null) {
+      // A copy must not hand back what its original may still be minting on.
+      lose(handingBackSince, "a checkpoint is taken", state != LeaseState.SUSPENDED);
+    } else {
+      dialog.dropAsUnknown("a checkpoint is taken");
+    }
+  }
+
+  private void finishSuspension(CompletableFuture<Void> suspended, long now) {
+    if (!suspended.isDone() && hasHandedBack(now)) {
+      releases.clear(); // what is not handed back by now runs out
+      status = describe(now);
+      suspended.complete(null);
+    }
+  }
+
+  private void endSuspension(Random fresh, Holder here) {
+    CompletableFuture<Void> suspended = suspension;
+    if (suspended == null) {
+      return;
+    }
+    suspension = null;
+    suspended.complete(null);
+    if (state == LeaseState.CLOSED) {
+      return;
+    }
+    // Of the store and its clock nothing is known any more: it may be another one.
+    dialog.drop();
+    releases.clear();
+    clock.forget();
+    seenRev = 0;
+    succeeded();
+    quarantineTold = false;
+    random = fresh;
+    holder = here;
+    search = new SlotSearch(range, fresh);
+    dueAt = time.nanoTime();
+    acquireDeadline = acquireDeadline(dueAt);
+    log.resumed();
   }
 
   // ---- Questions to the store
@@ -552,7 +671,7 @@ final class NodeLeaseManager {
         () -> store.release(terms, entry.release()),
         (released, sentAt, receivedAt) -> succeeded(),
         failure -> {
-          if (state != LeaseState.CLOSED) {
+          if (!isHandingBack()) {
             releases.retryLater(entry, time.nanoTime());
           }
           failed(failure);
@@ -569,7 +688,7 @@ final class NodeLeaseManager {
     lastFailure = failure;
     long now = time.nanoTime();
     retrySoon(now);
-    if (everHeld || state != LeaseState.ACQUIRING) {
+    if (everHeld || state != LeaseState.ACQUIRING || suspension != null) {
       return;
     }
     if (failure instanceof LeaseStoreException known && known.needsOperator()) {

@@ -43,6 +43,10 @@ final class ReleaseQueue {
     entries.add(new Entry(failed.release, now + RETRY_NANOS, failed.dropAt));
   }
 
+  void clear() {
+    entries.clear();
+  }
+
   private void dropOutdated(long now) {
     entries.removeIf(entry -> now - entry.dropAt >= 0);
   }

@@ -36,6 +36,9 @@ import org.slf4j.LoggerFactory;
  * began is smaller than that call's. Ids of different processes are ordered by their timestamps, as
  * exactly as the store's clock is known, that is to some milliseconds.
  *
+ * <p><b>Checkpoints.</b> If the application brings {@code org.crac}, the slot is handed back before
+ * a checkpoint of the process, and a slot is leased anew after; in between there is no lease.
+ *
  * <p>Thread-safe. {@link #nextId()} takes no lock and allocates nothing.
  */
 public final class Snowflake implements LongSupplier, AutoCloseable {
@@ -43,6 +46,7 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
   private static final long CLOSE_WAIT_MILLIS = 1_900;
   private static final Map<String, Integer> OPEN_NAMESPACES = new ConcurrentHashMap<>();
 
+  private final LeaseStore store;
   private final SnowflakeGenerator generator;
   private final BitLayout layout;
   private final String namespace;
@@ -55,9 +59,14 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
    */
   private final CompletableFuture<Void> closed;
 
+  /** Held on to, since whoever takes checkpoints refers to it weakly. */
+  @SuppressWarnings({"unused", "FieldCanBeLocal"})
+  private final @Nullable Object checkpointHook;
+
   private Snowflake(
       Settings settings, LeaseStore store, boolean ownsStore, LeaseListener listener) {
     TimeSource time = TimeSource.SYSTEM;
+    this.store = store;
     this.layout = settings.layout;
     this.namespace = settings.terms.namespace();
     IdClock clock = new IdClock(time, layout.epochMillis(), layout.tickMillis());
@@ -89,6 +98,15 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
                 store.close();
               }
             });
+    this.checkpointHook = registerForCheckpoints();
+  }
+
+  private @Nullable Object registerForCheckpoints() {
+    try {
+      return CheckpointHook.register(this::beforeCheckpoint, this::afterRestore);
+    } catch (NoClassDefFoundError e) {
+      return null; // no org.crac, no checkpoints
+    }
   }
 
   /**
@@ -150,8 +168,8 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
     Snowflake snowflake = new Snowflake(settings, store, explicitStore == null, listener);
     if (OPEN_NAMESPACES.getOrDefault(snowflake.namespace, 0) > 1) {
       log.warn(
-          "One Snowflake a process is meant, as each leases a slot of its own: namespace={} open={};"
-              + " share one instance",
+          "One Snowflake a process is meant, as each leases a slot of its own: namespace={}"
+              + " open={}; share one instance",
           snowflake.namespace,
           OPEN_NAMESPACES.get(snowflake.namespace));
     }
@@ -326,6 +344,29 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
       manager.close(lastTick);
     }
     awaitTermination();
+  }
+
+  /** Hands the slot back and forgets whatever two processes restored from here must not share. */
+  void beforeCheckpoint() {
+    try {
+      manager.suspend().get(CLOSE_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new SnowflakeException("dropping a lease must not be interrupted: it was", e);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new SnowflakeException(
+          "a checkpoint must not hold a lease: it could not be dropped within "
+              + CLOSE_WAIT_MILLIS
+              + "ms: namespace="
+              + namespace,
+          e);
+    }
+    store.disconnect();
+  }
+
+  /** Claims a slot anew; returns at once. */
+  void afterRestore() {
+    manager.resume(new SecureRandom(), thisProcess(TimeSource.SYSTEM));
   }
 
   private void awaitTermination() {

@@ -36,7 +36,8 @@ class ModuleTest {
   void exportsItsApiToEverybodyAndOpensNothing() {
     assertThat(module.exports())
         .extracting(ModuleDescriptor.Exports::toString)
-        .containsExactlyInAnyOrder("io.github.snowlease");
+        .containsExactlyInAnyOrder(
+            "io.github.snowlease", "io.github.snowlease.file", "io.github.snowlease.redis");
     assertThat(module.opens()).isEmpty();
   }
 
@@ -46,9 +47,28 @@ class ModuleTest {
         .extracting(needed -> new TreeSet<>(needed.modifiers()) + " " + needed.name())
         .containsExactlyInAnyOrder(
             "[MANDATED] java.base",
-            "[] lettuce.core",
+            "[TRANSITIVE] lettuce.core",
+            "[] io.netty.buffer",
+            "[] io.netty.codec",
+            "[] io.netty.handler",
+            "[] io.netty.transport",
             "[] org.slf4j",
+            "[STATIC] info.picocli",
+            "[STATIC] java.logging",
             "[STATIC] org.crac",
             "[TRANSITIVE, STATIC] org.jspecify");
+  }
+
+  @Test
+  void findsStoresThroughTheirProvidersOnly() {
+    assertThat(module.uses()).containsExactly("io.github.snowlease.LeaseStoreProvider");
+    assertThat(module.provides())
+        .extracting(ModuleDescriptor.Provides::service)
+        .containsExactly("io.github.snowlease.LeaseStoreProvider");
+    assertThat(module.provides())
+        .flatExtracting(ModuleDescriptor.Provides::providers)
+        .containsExactlyInAnyOrder(
+            "io.github.snowlease.file.FileLeaseStoreProvider",
+            "io.github.snowlease.redis.RedisLeaseStoreProvider");
   }
 }

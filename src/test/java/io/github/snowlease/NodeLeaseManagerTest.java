@@ -35,6 +35,7 @@ class NodeLeaseManagerTest {
   private static final long EPOCH = BitLayout.standard().epochMillis();
   private static final long NANOS = 1_000_000;
   private static final long WINDOW = 25_000;
+  private static final Holder HERE = new Holder("host", 1, "app", 0, "test");
 
   private final HandTime time = new HandTime();
   private final HandStore store = new HandStore();
@@ -211,6 +212,27 @@ class NodeLeaseManagerTest {
         .hasMessageContaining("stored=epoch=0,tick=1,bits=41/5/5/12 own=" + layout);
     poll();
     assertThat(manager().isTerminated()).isTrue();
+  }
+
+  @Test
+  void grantBeforeTheEpochOrBeyondTheHorizonFailsTheStartAtOnceAndIsHandedBack() {
+    store.offset = EPOCH - time.real - 3_600_000;
+    poll();
+    Claim claim = store.theClaim();
+    store.answer(granted(claim));
+    poll();
+    assertThat(catchThrowable(() -> manager().started().join()).getCause())
+        .isInstanceOf(SnowflakeException.class)
+        .hasMessageContaining("use an epoch in the past");
+    assertThat(store.theRelease().token()).isEqualTo(claim.token());
+
+    lazyManager = null;
+    store.offset = layout.horizon().toEpochMilli() + 1 - time.real;
+    poll();
+    store.answer(granted(store.theClaim()));
+    poll();
+    assertThat(catchThrowable(() -> manager().started().join()).getCause())
+        .isInstanceOf(HorizonReachedException.class);
   }
 
   @Test
@@ -640,7 +662,214 @@ class NodeLeaseManagerTest {
     assertThat(manager().status().state()).isEqualTo(LeaseState.HELD);
   }
 
+  // ---- Checkpoint
+
+  @Test
+  void checkpointSealsReleasesTheSlotAtTheLastIdAndThenAsksNothingMore() {
+    Claim claim = leaseNow();
+    time.advance(10);
+    long lastMillis = layout.parse(generator.nextId()).timestamp().toEpochMilli();
+    CompletableFuture<Void> suspended = manager().suspend();
+    poll();
+    assertThatThrownBy(generator::nextId).isInstanceOf(NoLeaseException.class);
+    assertThat(store.theRelease())
+        .isEqualTo(new Release(claim.token(), lastMillis, List.of(slot(claim))));
+    assertThat(suspended).isNotDone();
+
+    store.answer(true);
+    poll();
+
+    assertThat(suspended).isCompleted();
+    assertThat(manager().status().slot()).isEmpty();
+    int questions = store.questions;
+    for (int i = 0; i < 100; i++) {
+      long before = time.nano;
+      time.advanceTo(poll());
+      assertThat(time.nano - before).as("it sleeps").isPositive();
+    }
+    assertThat(store.questions).isEqualTo(questions);
+    assertThatThrownBy(generator::nextId).isInstanceOf(NoLeaseException.class);
+  }
+
+  @Test
+  void restoreClaimsAnewAndBringsNothingOfBefore() {
+    Claim before = leaseNow();
+    runUntilAsked();
+    renewNow(); // so that a revision was seen
+    long last = generator.nextId();
+    suspendNow();
+
+    time.advance(3_600_000);
+    store.offset = 7_000; // another store, for all it knows
+    Holder here = new Holder("elsewhere", 2, "app", 1, "test");
+    // Randomness comes from what is handed in alone: the seed of before gives the token of before.
+    manager().resume(new Random(42), here);
+    poll();
+
+    Claim claim = store.theClaim();
+    assertThat(claim.token()).isEqualTo(before.token());
+    assertThat(claim.estimate()).isEqualTo(-1);
+    assertThat(claim.seenRev()).isZero();
+    assertThat(claim.holder()).isEqualTo(here);
+    grant(claim);
+    assertThat(generator.nextId()).isGreaterThan(last);
+    assertThat(events)
+        .extracting(LeaseEvent::to)
+        .containsExactly(LeaseState.HELD, LeaseState.ACQUIRING, LeaseState.HELD);
+  }
+
+  @Test
+  void restoreNeverClaimsWithATokenOfBefore() {
+    Claim before = leaseNow();
+    suspendNow();
+    manager().resume(new Random(7), HERE);
+    poll();
+    assertThat(store.theClaim().token()).isNotEqualTo(before.token());
+    assertThat(store.theClaim().nonce()).isNotEqualTo(before.nonce());
+  }
+
+  @Test
+  void restoreOnAMachineWhoseClocksHaveNothingToDoWithTheOldOnesMintsAtOnce() {
+    leaseNow();
+    generator.nextId();
+    suspendNow();
+    time.nano += 400 * 24 * 3_600_000L * NANOS; // up for longer, and its clock an hour later
+    time.wall += 3_600_000;
+    time.real += 3_600_000;
+    poll();
+    manager().resume(new Random(7), HERE);
+    poll();
+    grant(store.theClaim());
+    assertThat(layout.parse(generator.nextId()).timestamp().toEpochMilli())
+        .isBetween(storeNow() - 2, storeNow());
+  }
+
+  @Test
+  void checkpointDuringTheFirstClaimReleasesItsTokenAndTheStartEndsAfterTheRestore() {
+    poll();
+    Claim claim = store.theClaim();
+    CompletableFuture<Void> suspended = manager().suspend();
+    poll();
+    assertThat(store.theRelease())
+        .isEqualTo(new Release(claim.token(), Release.UNKNOWN_GRANT, claim.candidates()));
+    store.answer(true);
+    store.answerOldest(granted(claim)); // comes late, and opens nothing
+    poll();
+    assertThat(suspended).isCompleted();
+    assertThatThrownBy(generator::nextId).isInstanceOf(NoLeaseException.class);
+
+    time.advance(3_600_000); // does not count for acquireTimeout
+    poll();
+    assertThat(manager().started()).isNotDone();
+    manager().resume(new Random(7), HERE);
+    poll();
+    grant(store.theClaim());
+    assertThat(manager().started()).isCompleted();
+  }
+
+  @Test
+  void checkpointWithAHungStoreForgetsTheTokenWithinItsBudget() {
+    leaseNow();
+    CompletableFuture<Void> suspended = manager().suspend();
+    poll();
+    time.advance(1_001);
+    poll();
+    assertThat(suspended).isCompleted();
+    manager().resume(new Random(7), HERE);
+    poll();
+    store.fail(new LeaseStoreException(LeaseStoreException.Reason.UNREACHABLE, "refused", null));
+    runUntilAsked();
+    assertThat(store.open).as("never again the release of before").isInstanceOf(Claim.class);
+  }
+
+  @Test
+  void checkpointWithoutAStoreDoesNotSpin() {
+    leaseNow();
+    CompletableFuture<Void> suspended = manager().suspend();
+    poll();
+    store.fail(new LeaseStoreException(LeaseStoreException.Reason.UNREACHABLE, "refused", null));
+    poll();
+    assertThat(suspended).isCompleted();
+    assertThat(store.releases).hasSize(1);
+  }
+
+  @Test
+  void checkpointOfAProcessThatMayBeACopyHandsNothingBack() {
+    leaseNow();
+    poll();
+    time.wall += 60_000;
+    poll();
+    assertThat(manager().status().state()).isEqualTo(LeaseState.SUSPENDED);
+    CompletableFuture<Void> suspended = manager().suspend();
+    poll();
+    assertThat(suspended).isCompleted();
+    assertThat(store.releases).isEmpty();
+  }
+
+  @Test
+  void secondCheckpointHookEndsWithTheFirst() {
+    leaseNow();
+    CompletableFuture<Void> first = manager().suspend();
+    CompletableFuture<Void> second = manager().suspend();
+    poll();
+    assertThat(second).isNotDone();
+    store.answer(true);
+    poll();
+    assertThat(first).isCompleted();
+    assertThat(second).isCompleted();
+    assertThat(store.releases).hasSize(1);
+  }
+
+  @Test
+  void checkpointDuringCloseEndsWithTheCloseAndTheRestoreClaimsNothing() {
+    leaseNow();
+    manager().close(generator.close());
+    poll();
+    CompletableFuture<Void> suspended = manager().suspend();
+    poll();
+    assertThat(suspended).isNotDone();
+    store.answer(true);
+    poll();
+    assertThat(suspended).isCompleted();
+    assertThat(manager().suspend()).as("after the close").isCompleted();
+    manager().resume(new Random(7), HERE);
+    poll();
+    assertThat(store.open).isNull();
+    assertThat(manager().status().state()).isEqualTo(LeaseState.CLOSED);
+  }
+
+  @Test
+  void closeBetweenCheckpointAndRestoreIsForGood() {
+    leaseNow();
+    suspendNow();
+    manager().close(generator.close());
+    poll();
+    assertThat(manager().isTerminated()).isTrue();
+    manager().resume(new Random(7), HERE);
+    poll();
+    assertThat(store.open).isNull();
+  }
+
+  @Test
+  void restoreWithoutACheckpointChangesNothing() {
+    leaseNow();
+    manager().resume(new Random(7), HERE);
+    poll();
+    assertThat(manager().status().state()).isEqualTo(LeaseState.HELD);
+    assertThat(generator.nextId()).isPositive();
+  }
+
   // ---- Fixture
+
+  private void suspendNow() {
+    CompletableFuture<Void> suspended = manager().suspend();
+    poll();
+    if (store.open instanceof Release) {
+      store.answer(true);
+      poll();
+    }
+    assertThat(suspended).isCompleted();
+  }
 
   private NodeLeaseManager manager() {
     NodeLeaseManager present = lazyManager;
@@ -658,7 +887,7 @@ class NodeLeaseManagerTest {
               new Random(42),
               clock,
               generator,
-              new Holder("host", 1, "app", 0, "test"),
+              HERE,
               event -> listener.onChange(event));
       lazyManager = present;
     }

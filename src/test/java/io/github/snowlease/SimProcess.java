@@ -409,7 +409,11 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
 
   void wentUnanswered() {
     unansweredInARow++;
-    if (unansweredInARow >= Simulation.LOST_REPLIES_THAT_EXCUSE) {
+    // So many questions fit into a window, each with its timeout and the longest pause after it.
+    long attempts =
+        (settings.terms.window() - settings.timings.heartbeatMillis() * 6 / 5)
+            / (settings.terms.commandTimeout() + 500);
+    if (unansweredInARow >= attempts) {
       disturbedAt = world.now;
     }
   }

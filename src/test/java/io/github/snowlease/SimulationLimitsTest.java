@@ -48,7 +48,7 @@ class SimulationLimitsTest {
     assertMintsTwice(
         world -> {
           SimProcess holder = world.startOn(0, Duration.ofSeconds(60));
-          world.runForSeconds(5);
+          world.runUntilHeldBy(holder);
           world.cutOffForSeconds(holder, 100);
           world.flush();
           world.startOn(0, Duration.ofSeconds(30));

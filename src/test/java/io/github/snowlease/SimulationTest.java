@@ -55,6 +55,7 @@ class SimulationTest {
   private static void assertSafe(SimTotals.ByFaultSet result) {
     SimTotals sum = result.sum();
     assertThat(sum.badSeeds).as(sum.toString()).isEmpty();
+    assertThat(sum.seedsWithBaselessLosses).as("leases lost without a reason").isEmpty();
     assertThat(sum.ids).as("ids minted a run").isGreaterThan(1_000 * sum.runs);
     assertThat(result.totals.keySet()).isEqualTo(EnumSet.allOf(SimFaultSet.class));
     result.totals.forEach(

@@ -68,6 +68,11 @@ final class BorrowedLink implements Link {
   }
 
   @Override
+  public void disconnect() {
+    // The application closes the connection.
+  }
+
+  @Override
   public void close() {
     // The application closes the connection.
     peer.forget();

@@ -23,6 +23,9 @@ interface Link {
   /** Where Redis is, without secrets. */
   String where();
 
+  /** Closes connections of the store's own until the next question; returns within a second. */
+  void disconnect();
+
   /** Gives up what is the store's own; idempotent, returns within a second. */
   void close();
 }

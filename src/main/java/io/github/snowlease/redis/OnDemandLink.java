@@ -121,7 +121,8 @@ final class OnDemandLink implements Link {
                 }
               });
     } catch (RejectedExecutionException | IllegalStateException e) {
-      fresh.completeExceptionally(unreachable("the client has been shut down"));
+      fresh.completeExceptionally(
+          RedisErrors.lacksNativeTransport(e) ? e : unreachable("the client has been shut down"));
     } catch (RuntimeException e) {
       fresh.completeExceptionally(e);
     }
@@ -149,21 +150,37 @@ final class OnDemandLink implements Link {
   }
 
   @Override
+  public void disconnect() {
+    Peer peer = detach("the store disconnects");
+    if (peer != null) {
+      peer.closeNow();
+    }
+  }
+
+  @Override
   public void close() {
-    CompletableFuture<Peer> last;
     synchronized (this) {
       if (closed) {
         return;
       }
       closed = true;
+    }
+    source.close(detach("the store has been closed"));
+  }
+
+  /** Forgets the last attempt, and ends it if it is under way; returns its connection, if any. */
+  private @Nullable Peer detach(String why) {
+    CompletableFuture<Peer> last;
+    synchronized (this) {
       last = attempt;
       attempt = null;
     }
-    Peer peer = null;
-    if (last != null && !last.completeExceptionally(unreachable("the store has been closed"))) {
-      peer = last.isCompletedExceptionally() ? null : last.join();
+    if (last == null
+        || last.completeExceptionally(unreachable(why))
+        || last.isCompletedExceptionally()) {
+      return null;
     }
-    source.close(peer);
+    return last.join();
   }
 
   private LeaseStoreException unreachable(String why) {

@@ -6,11 +6,16 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** An open connection, and how often in a row it has kept silent. Safe for use by many threads. */
 class Peer {
+  private static final long CLOSE_MILLIS = 800;
+
   private final RedisClusterAsyncCommands<String, String> commands;
   private final StatefulConnection<String, String> connection;
   private final AtomicInteger silences = new AtomicInteger();
@@ -83,14 +88,29 @@ class Peer {
   }
 
   /** Begins to close the connection; a client that was shut down before may refuse even that. */
-  @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for it
   void close() {
+    var unused = beginClose();
+  }
+
+  private CompletableFuture<Void> beginClose() {
     try {
       if (closed.compareAndSet(false, true)) {
-        connection.closeAsync();
+        return connection.closeAsync();
       }
     } catch (RuntimeException e) {
       // Then it is closed already.
+    }
+    return CompletableFuture.completedFuture(null);
+  }
+
+  /** Closes the connection, and waits for that. */
+  void closeNow() {
+    try {
+      beginClose().get(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      // It goes on closing by itself.
     }
   }
 }
