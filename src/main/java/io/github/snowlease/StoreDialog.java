@@ -18,6 +18,12 @@ import org.jspecify.annotations.Nullable;
 final class StoreDialog {
   private static final long NANOS_PER_MILLI = 1_000_000;
 
+  /**
+   * A store ends each question in time by itself, and knows whether it was sent at all. On a busy
+   * machine its word comes a little late: it is waited for, as an unknown outcome costs a release.
+   */
+  private static final long PATIENCE_NANOS = 250 * NANOS_PER_MILLI;
+
   private final TimeSource time;
   private final long timeoutNanos;
   private final Queue<Runnable> mailbox = new ConcurrentLinkedQueue<>();
@@ -75,7 +81,9 @@ final class StoreDialog {
   /** The nanoTime at which the open question's outcome becomes unknown; only while not idle. */
   long deadline() {
     Question open = question;
-    return open == null ? Long.MAX_VALUE : open.sentAt + timeoutNanos + NANOS_PER_MILLI;
+    return open == null
+        ? Long.MAX_VALUE
+        : open.sentAt + timeoutNanos + PATIENCE_NANOS + NANOS_PER_MILLI;
   }
 
   /** Asks, unless the store throws at once, which it must not. */
@@ -103,12 +111,16 @@ final class StoreDialog {
       @Nullable T answer,
       @Nullable Throwable error,
       long receivedAt) {
-    if (question != asked || isLate(asked, receivedAt)) {
-      return; // dropped, or about to be given up: too old to tell anything about now
+    if (question != asked) {
+      return; // dropped
     }
     if (answer == null || error != null) {
       question = null;
       asked.onUnknown.accept(asFailure(error));
+      return;
+    }
+    if (receivedAt - asked.sentAt > timeoutNanos) {
+      dropAsUnknown(late()); // too old to tell anything about now
       return;
     }
     question = null;
@@ -121,19 +133,18 @@ final class StoreDialog {
     }
   }
 
-  private boolean isLate(Question asked, long at) {
-    return at - asked.sentAt > timeoutNanos;
-  }
-
   /** Gives the open question up if its answer is overdue. */
   void giveUpIfOverdue(long now) {
     Question open = question;
-    if (open != null && isLate(open, now)) {
-      dropAsUnknown(
-          "the store must answer within "
-              + timeoutNanos / NANOS_PER_MILLI
-              + "ms: it did not; see whether it hangs, or the network to it");
+    if (open != null && now - open.sentAt > timeoutNanos + PATIENCE_NANOS) {
+      dropAsUnknown(late());
     }
+  }
+
+  private String late() {
+    return "the store must answer within "
+        + timeoutNanos / NANOS_PER_MILLI
+        + "ms: it did not; see whether it hangs, or the network to it";
   }
 
   /** Gives the open question up, if there is one, as one that may have been carried out. */

@@ -48,7 +48,13 @@ class ModuleTest {
         .containsExactlyInAnyOrder(
             "[MANDATED] java.base",
             "[TRANSITIVE] lettuce.core",
+            "[] io.netty.buffer",
+            "[] io.netty.codec",
+            "[] io.netty.handler",
+            "[] io.netty.transport",
             "[] org.slf4j",
+            "[STATIC] info.picocli",
+            "[STATIC] java.logging",
             "[STATIC] org.crac",
             "[TRANSITIVE, STATIC] org.jspecify");
   }

@@ -299,7 +299,7 @@ class NodeLeaseManagerTest {
   void claimWithoutAnswerIsReleasedUnderItsTokenBeforeTheNextClaim() {
     poll();
     Claim unknown = store.theClaim();
-    time.advance(2_100);
+    time.advance(2_300);
     poll(); // gives up
     time.advance(600);
     poll();
@@ -317,9 +317,38 @@ class NodeLeaseManagerTest {
   }
 
   @Test
+  void claimThatWasNeverSentIsNotReleasedEvenIfTheStoreSaysSoALittleLate() {
+    poll();
+    time.advance(2_050); // the store ends each question in time, but this machine is busy
+    poll();
+    store.fail(new LeaseStoreException(LeaseStoreException.Reason.UNREACHABLE, "refused", null));
+    poll();
+    time.advance(600);
+    poll();
+
+    assertThat(store.releases).isEmpty();
+    assertThat(store.claims).hasSize(2);
+  }
+
+  @Test
+  void grantThatComesALittleLateIsReleasedAtOnce() {
+    poll();
+    Claim claim = store.theClaim();
+    time.advance(2_050);
+    store.answer(granted(claim));
+    poll();
+    time.advance(600);
+    poll();
+
+    assertThat(manager().started()).isNotDone();
+    assertThat(store.theRelease())
+        .isEqualTo(new Release(claim.token(), Release.UNKNOWN_GRANT, claim.candidates()));
+  }
+
+  @Test
   void releaseThatFailsDoesNotHoldUpTheNextClaim() {
     poll();
-    time.advance(2_100);
+    time.advance(2_300);
     poll();
     time.advance(600);
     poll();
@@ -356,7 +385,7 @@ class NodeLeaseManagerTest {
     Renewal first = store.theRenewal();
     assertThat(first.nonces()).containsExactly(claim.nonce());
     store.leaveUnanswered();
-    time.advance(2_100);
+    time.advance(2_300);
     poll();
     runUntilAsked();
     Renewal second = store.theRenewal();
@@ -610,7 +639,7 @@ class NodeLeaseManagerTest {
         thrown = catchThrowable(() -> time.advanceTo(poll()));
       }
       assertThat(thrown).isSameAs(fault);
-      time.advance(2_100); // as if unanswered
+      time.advance(2_300); // as if unanswered
       poll();
       runUntilAsked();
       assertThat(store.renewals.size()).isGreaterThan((int) nonces);

@@ -27,19 +27,29 @@ public final class Bench {
 
   /** How long a run takes. */
   private enum Mode {
-    /** About three minutes. */
-    SHORT(1, 300, 3, 150, 400),
-    /** About forty minutes. */
-    FULL(5, 1_000, 5, 500, 2_000);
+    /** About four minutes on an idle machine. */
+    SHORT(3, 1, 200, 2, 100, 400),
+    /** About forty. */
+    FULL(5, 5, 1_000, 5, 500, 2_000);
 
+    /** Rounds of what JMH measures: a fork's luck differs, most of all with several threads. */
     final int rounds;
+
+    final int loadRounds;
     final int warmupMillis;
     final int iterations;
     final int iterationMillis;
     final int sceneMillis;
 
-    Mode(int rounds, int warmupMillis, int iterations, int iterationMillis, int sceneMillis) {
+    Mode(
+        int rounds,
+        int loadRounds,
+        int warmupMillis,
+        int iterations,
+        int iterationMillis,
+        int sceneMillis) {
       this.rounds = rounds;
+      this.loadRounds = loadRounds;
       this.warmupMillis = warmupMillis;
       this.iterations = iterations;
       this.iterationMillis = iterationMillis;
@@ -82,6 +92,9 @@ public final class Bench {
       say(round, "batches");
       for (String length : new String[] {"16", "256", "1024"}) {
         jmh(Subject.SNOWLEASE, "nextIds", "length", length, 1, "batch." + length);
+      }
+      if (round > mode.loadRounds) {
+        continue;
       }
       say(round, "saturation, latency, clocks");
       for (Subject subject : Subject.values()) {

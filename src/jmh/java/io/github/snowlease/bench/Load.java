@@ -52,6 +52,10 @@ public final class Load {
     System.out.println("figure " + figure + " " + value);
   }
 
+  private static void report(String figure, long value) {
+    report(figure, (double) value);
+  }
+
   private void bytesAnId() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     int count = 200_000;
@@ -179,6 +183,8 @@ public final class Load {
     final Histogram nanos = new Histogram(3);
     final boolean timed;
     long count;
+
+    @SuppressWarnings("UnusedVariable") // written, so that no id is optimized away
     long sink;
 
     Worker(boolean timed) {

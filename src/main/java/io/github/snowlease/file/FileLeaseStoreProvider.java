@@ -30,11 +30,13 @@ public final class FileLeaseStoreProvider implements LeaseStoreProvider {
   }
 
   /**
-   * Reads the path of a URI.
+   * Reads the folder of a URI.
    *
+   * @param uri a URI of the scheme {@code file}
+   * @return the folder, absolute or below the present one
    * @throws IllegalArgumentException if it has none, or one of another host
    */
-  static Path folder(String uri) {
+  public static Path folder(String uri) {
     String path = uri.substring(uri.indexOf(':') + 1);
     if (path.startsWith("///")) {
       path = path.substring(2);

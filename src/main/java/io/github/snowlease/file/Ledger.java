@@ -65,6 +65,11 @@ final class Ledger {
     fields.put(field, value);
   }
 
+  /** All fields, in the order in which they were first written. */
+  Map<String, String> fields() {
+    return new LinkedHashMap<>(fields);
+  }
+
   /** The whole number in a field, or -1 if there is none or it is damaged. */
   long number(String field) {
     String text = fields.get(field);

@@ -83,6 +83,11 @@ final class NamespaceFolder {
     return text.toString();
   }
 
+  /** Where the files are. */
+  Path path() {
+    return folder;
+  }
+
   /** Runs a step alone, unless that cannot begin in time: then nothing has happened. */
   <T> T alone(long timeoutMillis, Step<T> step) throws IOException {
     long deadline = System.nanoTime() + timeoutMillis * 1_000_000;

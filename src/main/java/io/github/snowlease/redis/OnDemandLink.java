@@ -121,7 +121,8 @@ final class OnDemandLink implements Link {
                 }
               });
     } catch (RejectedExecutionException | IllegalStateException e) {
-      fresh.completeExceptionally(unreachable("the client has been shut down"));
+      fresh.completeExceptionally(
+          RedisErrors.lacksNativeTransport(e) ? e : unreachable("the client has been shut down"));
     } catch (RuntimeException e) {
       fresh.completeExceptionally(e);
     }

@@ -5,6 +5,7 @@ import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.StringCodec;
@@ -12,6 +13,7 @@ import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -33,6 +35,7 @@ final class OwnClient implements OnDemandLink.Source {
   private static final AtomicInteger THREADS = new AtomicInteger();
 
   private final RedisURI uri;
+  private final SslOptions tls;
   private final ClientResources resources;
   private final RedisClient client;
   private final ScheduledExecutorService timer;
@@ -40,30 +43,46 @@ final class OwnClient implements OnDemandLink.Source {
   /** Made when the server turns out to be a node of a cluster. */
   private volatile @Nullable RedisClusterClient cluster;
 
-  OwnClient(RedisURI uri) {
+  /**
+   * Makes a client that is not connected yet.
+   *
+   * @param uri where Redis is
+   * @param tls how it and this process prove who they are, if the URI demands TLS
+   */
+  OwnClient(RedisURI uri, SslOptions tls) {
     this.uri = uri;
+    this.tls = tls;
     resources =
         DefaultClientResources.builder()
             .ioThreadPoolSize(DefaultClientResources.MIN_IO_THREADS)
             .computationThreadPoolSize(DefaultClientResources.MIN_COMPUTATION_THREADS)
             .threadFactoryProvider(OwnClient::threads)
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+            .nettyCustomizer(SilentEncoder.CUSTOMIZER)
             .build();
     timer = resources.eventExecutorGroup();
     client = RedisClient.create(resources, uri);
-    client.setOptions(options(uri));
+    client.setOptions(options());
   }
 
-  private static ClientOptions options(RedisURI uri) {
+  private ClientOptions options() {
     return ClientOptions.builder()
         .autoReconnect(false) // see OnDemandLink
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
         // The replies are plain strings, and RESP2 spares a HELLO that Redis 5 does not know.
         .protocolVersion(ProtocolVersion.RESP2)
         .maintNotificationsConfig(MaintNotificationsConfig.disabled())
+        .sslOptions(tls)
+        // For those providers of credentials that tell when there are new ones.
+        .reauthenticateBehavior(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS)
         .socketOptions(
             SocketOptions.builder().connectTimeout(uri.getTimeout()).keepAlive(true).build())
         .build();
+  }
+
+  /** How long an attempt to connect may take, with every Sentinel hanging but the last. */
+  Duration patience() {
+    return uri.getTimeout().multipliedBy(3 + 2L * uri.getSentinels().size());
   }
 
   private static ThreadFactory threads(String pool) {
@@ -108,7 +127,7 @@ final class OwnClient implements OnDemandLink.Source {
     if (known == null) {
       known = RedisClusterClient.create(resources, uri);
       known.setOptions(
-          ClusterClientOptions.builder(options(uri))
+          ClusterClientOptions.builder(options())
               // Else what is asked of a node is refused until the connection to it stands. A lost
               // connection never comes back, so nothing that was kept for it is sent later.
               .disconnectedBehavior(ClientOptions.DisconnectedBehavior.ACCEPT_COMMANDS)

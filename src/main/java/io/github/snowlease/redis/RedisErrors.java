@@ -219,7 +219,7 @@ final class RedisErrors {
       if (t instanceof SSLException) {
         return tls(t, where);
       }
-      if (t instanceof IllegalStateException && String.valueOf(t.getMessage()).contains("epoll")) {
+      if (lacksNativeTransport(t)) {
         return new LeaseStoreException(
             UNSUPPORTED,
             where
@@ -232,6 +232,12 @@ final class RedisErrors {
     return null;
   }
 
+  /** Whether Lettuce refuses a unix socket, for which Java's own channels do not serve it. */
+  static boolean lacksNativeTransport(Throwable failure) {
+    return failure instanceof IllegalStateException
+        && String.valueOf(failure.getMessage()).contains("epoll");
+  }
+
   private static LeaseStoreException tls(Throwable failure, String where) {
     if (failure.getClass().getSimpleName().equals("NotSslRecordException")) {
       return new LeaseStoreException(
@@ -239,13 +245,26 @@ final class RedisErrors {
           where + " does not speak TLS on this port: use redis:// or its TLS port",
           harmless(failure));
     }
+    String detail = oneLine(String.valueOf(failure.getMessage()));
     return new LeaseStoreException(
         UNAUTHENTICATED,
-        where
-            + ": TLS failed ("
-            + oneLine(String.valueOf(failure.getMessage()))
-            + "): check the certificates, the authority that is trusted, and the host name",
+        where + ": TLS failed (" + detail + "): " + tlsAdvice(detail),
         harmless(failure));
+  }
+
+  private static String tlsAdvice(String detail) {
+    if (detail.contains("PKIX") || detail.contains("trustAnchors")) {
+      return "the authority of its certificate is not trusted; give the store its file with"
+          + " trustCertificates, or put it into the JVM's trust store";
+    }
+    if (detail.contains("No subject alternative") || detail.contains("No name matching")) {
+      return "its certificate is for another host; connect by a name that is in the certificate";
+    }
+    if (detail.contains("certificate_required") || detail.contains("bad_certificate")) {
+      return "it demands a client certificate that it trusts; give the store one with"
+          + " clientCertificate";
+    }
+    return "check the certificates, the authority that is trusted, and the host name";
   }
 
   /** Translates an error that Redis replied. */

@@ -6,12 +6,17 @@ import io.github.snowlease.LeaseTerms;
 import io.github.snowlease.Slot;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 public final class RedisLeaseStore implements LeaseStore {
   private static final String CLOSED = "the store has been closed: open a new one";
 
-  private final Link link;
+  final Link link;
   private final Set<Exchange<?>> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
@@ -281,6 +286,10 @@ public final class RedisLeaseStore implements LeaseStore {
   public static final class Builder {
     private @Nullable String uri;
     private Duration commandTimeout = Duration.ofSeconds(1);
+    private @Nullable RedisCredentialsProvider credentials;
+    private @Nullable Path trusted;
+    private @Nullable Path certificate;
+    private @Nullable Path key;
 
     private Builder() {}
 
@@ -310,12 +319,53 @@ public final class RedisLeaseStore implements LeaseStore {
     }
 
     /**
+     * Takes user and password from a provider of Lettuce's instead of the URI, so that they may
+     * change while the store is open. It is asked anew for each connection; if it {@linkplain
+     * RedisCredentialsProvider#supportsStreaming() streams}, a connection that stands gives the new
+     * ones too.
+     *
+     * @param credentials gives user and password, without keeping its caller waiting
+     * @return this
+     */
+    public Builder credentials(RedisCredentialsProvider credentials) {
+      this.credentials = credentials;
+      return this;
+    }
+
+    /**
+     * Trusts servers whose certificate, or its authority, is in this file, and no others. Needs
+     * {@code rediss://}. Without it, those are trusted that the JVM trusts. The file is read for
+     * each connection, so it may be replaced while the store is open.
+     *
+     * @param pem the certificates, in PEM
+     * @return this
+     */
+    public Builder trustCertificates(Path pem) {
+      this.trusted = pem;
+      return this;
+    }
+
+    /**
+     * Shows this certificate to a server that asks for one. Needs {@code rediss://}. The files are
+     * read for each connection, so they may be replaced while the store is open.
+     *
+     * @param certificatePem the certificate, and those between it and its authority, in PEM
+     * @param keyPem its private key, in PEM, as PKCS #8 without a password
+     * @return this
+     */
+    public Builder clientCertificate(Path certificatePem, Path keyPem) {
+      this.certificate = certificatePem;
+      this.key = keyPem;
+      return this;
+    }
+
+    /**
      * Opens the store and begins to connect in the background. An unreachable Redis fails the
      * operations, not this call.
      *
      * @return the store, which the caller closes
-     * @throws IllegalArgumentException if the URI is missing or cannot be read, or the timeout is
-     *     not positive
+     * @throws IllegalArgumentException if the URI is missing or cannot be read, the timeout is not
+     *     positive, or a file with a certificate or key cannot be used
      */
     public RedisLeaseStore build() {
       if (uri == null) {
@@ -325,10 +375,42 @@ public final class RedisLeaseStore implements LeaseStore {
         throw new IllegalArgumentException(
             "commandTimeout must be > 0: commandTimeout=" + commandTimeout);
       }
-      OwnClient client = new OwnClient(StoreUri.parse(uri, commandTimeout));
-      OnDemandLink link = new OnDemandLink(client, commandTimeout.multipliedBy(3));
+      RedisURI parsed = StoreUri.parse(uri, commandTimeout);
+      if (credentials != null) {
+        parsed.setCredentialsProvider(credentials);
+      }
+      OwnClient client = new OwnClient(parsed, tls(parsed));
+      OnDemandLink link = new OnDemandLink(client, client.patience());
       link.prepare();
       return new RedisLeaseStore(link);
+    }
+
+    private SslOptions tls(RedisURI parsed) {
+      if (trusted == null && certificate == null) {
+        return SslOptions.create();
+      }
+      if (!parsed.isSsl()) {
+        throw new IllegalArgumentException("certificates need a store of rediss://");
+      }
+      try {
+        SslOptions.Builder tls = SslOptions.builder().jdkSslProvider();
+        if (trusted != null) {
+          tls.trustManager(trusted.toFile());
+        }
+        if (certificate != null && key != null) {
+          tls.keyManager(certificate.toFile(), key.toFile(), new char[0]);
+        }
+        SslOptions options = tls.build();
+        // Read now too, so that what cannot be used is found out here.
+        options.createSslContextBuilder().build();
+        return options;
+      } catch (IOException | GeneralSecurityException | RuntimeException e) {
+        throw new IllegalArgumentException(
+            "certificates must be files in PEM, a key one of PKCS #8 without a password:"
+                + (trusted == null ? "" : " trustCertificates=" + trusted)
+                + (certificate == null ? "" : " clientCertificate=" + certificate + "," + key),
+            e);
+      }
     }
   }
 }

@@ -14,7 +14,8 @@ enum Script {
   RENEW("common", "memory", "renew"),
   RELEASE("common", "release"),
   CREATE("common", "create"),
-  TIME("common", "time");
+  TIME("common", "time"),
+  EVICT("common", "evict");
 
   private final String text;
   private final String digest;

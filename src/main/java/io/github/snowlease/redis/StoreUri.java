@@ -48,6 +48,8 @@ final class StoreUri {
     }
     splitPort(uri);
     uri.setTimeout(commandTimeout);
+    // Else one that hangs is waited for so long that the next one's turn never comes.
+    uri.getSentinels().forEach(sentinel -> sentinel.setTimeout(commandTimeout));
     return uri;
   }
 

@@ -19,18 +19,24 @@ import java.util.concurrent.TimeUnit;
 final class Leases {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
-  private final RedisServer redis;
+  private final String uri;
   private final String namespace = "test-" + UUID.randomUUID();
   private final int ttlSeconds;
+  private final int minReplicas;
 
-  private Leases(RedisServer redis, int ttlSeconds) {
-    this.redis = redis;
+  private Leases(String uri, int ttlSeconds, int minReplicas) {
+    this.uri = uri;
     this.ttlSeconds = ttlSeconds;
+    this.minReplicas = minReplicas;
   }
 
   /** Creates the namespace, so that nobody has to wait for the quarantine of an empty Redis. */
   static Leases create(RedisServer redis, int ttlSeconds) {
-    Leases leases = new Leases(redis, ttlSeconds);
+    return create(redis.uri(), ttlSeconds, 0);
+  }
+
+  static Leases create(String uri, int ttlSeconds, int minReplicas) {
+    Leases leases = new Leases(uri, ttlSeconds, minReplicas);
     // Tried again: on a busy machine the first connection may take longer than a command may.
     await()
         .atMost(LIMIT)
@@ -51,7 +57,7 @@ final class Leases {
   }
 
   String uri() {
-    return redis.uri();
+    return uri;
   }
 
   String keyPrefix() {
@@ -60,12 +66,18 @@ final class Leases {
 
   LeaseTerms terms() {
     return new LeaseTerms(
-        namespace, BitLayout.standard().toString(), ttlSeconds * 1_000L, 5_000, 0, 2_000, false);
+        namespace,
+        BitLayout.standard().toString(),
+        ttlSeconds * 1_000L,
+        5_000,
+        minReplicas,
+        2_000,
+        false);
   }
 
   /** The settings, with a client of its own for each start. */
   SnowflakeBuilder builder() {
-    return builderWithoutStore().store(redis.uri());
+    return builderWithoutStore().store(uri);
   }
 
   SnowflakeBuilder builder(LeaseStore store) {
@@ -73,11 +85,14 @@ final class Leases {
   }
 
   private SnowflakeBuilder builderWithoutStore() {
-    return Snowflake.builder().namespace(namespace).leaseTtl(Duration.ofSeconds(ttlSeconds));
+    return Snowflake.builder()
+        .namespace(namespace)
+        .leaseTtl(Duration.ofSeconds(ttlSeconds))
+        .minReplicas(minReplicas);
   }
 
   RedisLeaseStore openStore() {
-    return RedisLeaseStore.builder().uri(redis.uri()).commandTimeout(Duration.ofSeconds(2)).build();
+    return RedisLeaseStore.builder().uri(uri).commandTimeout(Duration.ofSeconds(2)).build();
   }
 
   /** How many slots the ledger calls held. */

@@ -47,16 +47,20 @@ final class Architecture {
             "org.jspecify..",
             "io.lettuce..",
             "io.netty..",
+            "javax.net.ssl..",
             "reactor..")
         .allowEmptyShould(true)
         .as("the redis package depends on the core and on Lettuce only");
   }
 
-  /** A store is found by the scheme of its URI, through LeaseStoreProvider. */
+  /**
+   * A store is found by the scheme of its URI, through LeaseStoreProvider. The command line is an
+   * application that stands on everything, and that nothing stands on.
+   */
   ArchRule nobodyKnowsTheRedisStore() {
     return noClasses()
         .that()
-        .resideOutsideOfPackage(root + ".redis..")
+        .resideOutsideOfPackages(root + ".redis..", root + ".cli..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage(root + ".redis..")

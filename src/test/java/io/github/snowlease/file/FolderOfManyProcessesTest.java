@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 @DisplayNameGeneration(DisplayNameGenerator.ReplaceUnderscores.class)
 class FolderOfManyProcessesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
-  private static final int KILLS = Integer.getInteger("snowlease.test.kills", 12);
+  private static final int KILLS = Integer.getInteger("snowlease.test.kills", 6);
 
   @TempDir private Path root;
   private final Random random = new Random();

@@ -2,6 +2,7 @@ package io.github.snowlease.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import io.github.snowlease.LeaseStore;
 import io.github.snowlease.LeaseStore.Full;
@@ -119,6 +120,25 @@ class RedisRightsTest {
         new LeaseTerms("{" + terms.namespace() + "}:2", "x", 30_000, 5_000, 0, 2_000, true);
     assertThat(new Leasing(store, fresh).claim()).isInstanceOf(Granted.class);
     assertThat(redis.command("HGET", fresh.keyPrefix() + ":ledger", "srv")).isEqualTo("-");
+  }
+
+  @Test
+  void A_database_of_its_own_needs_the_right_to_SELECT_and_a_password_may_have_any_characters(
+      RedisServer redis) {
+    redis.command("ACL", "SETUSER", "app", "resetpass", ">p@ss/w:rd#1%");
+    String uri = redis.uri().replace("//", "//app:p%40ss%2Fw%3Ard%231%25@") + "/3";
+    try (LeaseStore third = RedisLeaseStore.builder().uri(uri).build()) {
+      LeaseStoreException failure =
+          catchThrowableOfType(LeaseStoreException.class, new Leasing(third, terms)::claim);
+      assertThat(failure.reason()).isEqualTo(Reason.DENIED);
+      assertThat(failure).hasMessageContainingAll("denies the user +select", redis.port() + "/3");
+
+      redis.command("ACL", "SETUSER", "app", "+select");
+
+      await().ignoreExceptions().until(() -> new Leasing(third, terms).claim() instanceof Granted);
+      assertThat(redis.command("CLIENT", "LIST")).containsPattern("db=3 .*user=app");
+      assertThat(redis.command("EXISTS", terms.keyPrefix() + ":ledger")).isEqualTo("0");
+    }
   }
 
   private void useEverything() {

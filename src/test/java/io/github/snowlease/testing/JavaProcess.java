@@ -239,8 +239,14 @@ public final class JavaProcess implements AutoCloseable {
 
     private final Class<?> mainClass;
     private final List<String> jvmOptions =
-        // Small, and quick to start: tests start many of them.
-        new ArrayList<>(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+        new ArrayList<>(
+            List.of(
+                // Small, and quick to start: tests start many of them.
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                // As in an application that brings no native transport; this JVM has one.
+                "-Dio.lettuce.core.epoll=false"));
     private final Map<String, @Nullable String> environment = new HashMap<>();
     private List<String> arguments = List.of();
 

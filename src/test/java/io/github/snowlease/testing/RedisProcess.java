@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -20,13 +21,16 @@ final class RedisProcess implements RedisBackend {
   private final Path data;
   private final Path log;
   private final Path config;
+  private final boolean sentinel;
   private @Nullable Process process;
 
   /**
-   * @param configLines lines of redis.conf that come after, and so override, those written here
+   * @param configLines lines of redis.conf that come after, and so override, those written here;
+   *     those that begin with {@code sentinel} make it a Sentinel
    */
   RedisProcess(Path executable, int port, List<String> configLines) {
     this.executable = executable;
+    this.sentinel = configLines.stream().anyMatch(line -> line.startsWith("sentinel "));
     try {
       directory = TemporaryFiles.directory("snowlease-redis-");
       data = Files.createDirectory(directory.resolve("data"));
@@ -52,9 +56,13 @@ final class RedisProcess implements RedisBackend {
 
   @Override
   public void start() {
+    List<String> command = new ArrayList<>(List.of(executable.toString(), config.toString()));
+    if (sentinel) {
+      command.add("--sentinel");
+    }
     try {
       process =
-          new ProcessBuilder(executable.toString(), config.toString())
+          new ProcessBuilder(command)
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
               .start();

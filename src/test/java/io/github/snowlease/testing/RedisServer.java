@@ -64,6 +64,16 @@ public final class RedisServer implements AutoCloseable {
     return launch(RedisSource.forThisRun(), configLines);
   }
 
+  /**
+   * As {@link #launch(String...)}, but never a container: with a unix socket, neighbours on
+   * 127.0.0.1, and the files of this machine.
+   */
+  public static RedisServer launchProcess(String... configLines) {
+    RedisSource source = RedisSource.forThisRun();
+    return launch(
+        source == RedisSource.TESTCONTAINERS ? RedisSource.EMBEDDED : source, configLines);
+  }
+
   /** Starts a server from the given source, and returns when it answers. */
   public static RedisServer launch(RedisSource source, String... configLines) {
     List<String> lines = new ArrayList<>();
@@ -72,6 +82,8 @@ public final class RedisServer implements AutoCloseable {
     // The system keeps what was written when only the process dies: no need to wait for the disk.
     lines.add("appendfsync no");
     lines.add("auto-aof-rewrite-percentage 0");
+    // A replica need not wait five seconds for others to come.
+    lines.add("repl-diskless-sync-delay 0");
     lines.addAll(List.of(configLines));
     RedisSource.Launcher launcher;
     try {
@@ -283,7 +295,8 @@ public final class RedisServer implements AutoCloseable {
         .orElse(null);
   }
 
-  private static int freePort() {
+  /** A port of 127.0.0.1 that nobody listens on now. */
+  public static int freePort() {
     Random random = new Random();
     for (int attempt = 0; attempt < 100; attempt++) {
       int port = random.nextInt(LOWEST_PORT, HIGHEST_PORT);

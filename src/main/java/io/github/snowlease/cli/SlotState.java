@@ -1,0 +1,27 @@
+package io.github.snowlease.cli;
+
+/** What a slot is to an operator. */
+enum SlotState {
+  /** Can be leased now. */
+  FREE('.', "fg(8)", "free"),
+  /** A process of this host holds it. */
+  MINE('M', "bold,green", "held on this host"),
+  /** A process of another host holds it. */
+  OTHER('#', "bold,cyan", "held elsewhere"),
+  /** Nobody holds it, and it cannot be leased yet. */
+  QUARANTINED('~', "yellow", "quarantined: ids of its last holder may be that new"),
+  /** Its window has ended, and it was never handed back: its holder died or froze. */
+  STALE('!', "bold,magenta", "stale: its holder died or froze"),
+  /** Blocked by an operator, or its entry is damaged: it is never leased. */
+  BLOCKED('x', "bold,red", "blocked by an operator, or damaged");
+
+  final char symbol;
+  final String style;
+  final String meaning;
+
+  SlotState(char symbol, String style, String meaning) {
+    this.symbol = symbol;
+    this.style = style;
+    this.meaning = meaning;
+  }
+}
