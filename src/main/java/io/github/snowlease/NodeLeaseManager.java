@@ -51,14 +51,14 @@ final class NodeLeaseManager {
   /** The thread wakes at least so often, so that waking late shows. */
   private static final long MAX_SLEEP_NANOS = 1_000 * NANOS_PER_MILLI;
 
+  /** How long is spent on handing slots back at the end before they are left to run out. */
+  private static final long HAND_BACK_BUDGET_NANOS = 1_000 * NANOS_PER_MILLI;
+
   /**
    * A claim whose outcome is unknown costs a release, and many processes that start together on one
    * machine make it slow: the store's word is waited for as long again as an answer.
    */
   private static final long CLAIM_PATIENCE_MILLIS = 2_000;
-
-  /** How long is spent on handing slots back at the end before they are left to run out. */
-  private static final long HAND_BACK_BUDGET_NANOS = 1_000 * NANOS_PER_MILLI;
 
   private static final long STEPPED_CLOCK_TOLERANCE_MILLIS = 1_000;
   private static final Duration HORIZON_WARNING = Duration.ofDays(365);

@@ -53,16 +53,17 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
   private final NodeLeaseManager manager;
   private final LeaseThread thread;
 
+  /** Held on to, since whoever takes checkpoints refers to it weakly. */
+  @SuppressWarnings({"unused", "FieldCanBeLocal"})
+  private final @Nullable Object checkpointHook;
+
   /**
    * Completes when the store is closed too. Whoever waits only for the lease goes on while threads of
    * the client still end, and may take their classes away from them, as a redeployment does.
    */
   private final CompletableFuture<Void> closed;
 
-  /** Held on to, since whoever takes checkpoints refers to it weakly. */
-  @SuppressWarnings({"unused", "FieldCanBeLocal"})
-  private final @Nullable Object checkpointHook;
-
+  @SuppressWarnings("FutureReturnValueIgnored") // the callback is all
   private Snowflake(
       Settings settings, LeaseStore store, boolean ownsStore, LeaseListener listener) {
     TimeSource time = TimeSource.SYSTEM;

@@ -19,6 +19,7 @@ class GeneratorFixture {
   static final LeaseWindow A_TO_4 = LeaseWindow.of(LAYOUT, new Slot(0, 0), 0, 4);
   static final LeaseWindow A_TO_5 = LeaseWindow.of(LAYOUT, new Slot(0, 0), 0, 5);
   static final LeaseWindow A_TO_9 = LeaseWindow.of(LAYOUT, new Slot(0, 0), 0, 9);
+  static final LeaseWindow B_TO_4 = LeaseWindow.of(LAYOUT, new Slot(0, 1), 0, 4);
   static final LeaseWindow B_TO_9 = LeaseWindow.of(LAYOUT, new Slot(0, 1), 0, 9);
 
   private static final int SEQUENCES = 4;
@@ -147,8 +148,9 @@ class GeneratorFixture {
       return super.advance(from, to);
     }
 
+    /** Long enough for another thread to swap the lease. */
     static void hesitate() {
-      for (int i = 0; i < 10; i++) {
+      for (int i = 0; i < 100; i++) {
         Thread.onSpinWait();
       }
     }
