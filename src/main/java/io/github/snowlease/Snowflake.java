@@ -58,8 +58,8 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
   private final @Nullable Object checkpointHook;
 
   /**
-   * Completes when the store is closed too. Whoever waits only for the lease goes on while threads of
-   * the client still end, and may take their classes away from them, as a redeployment does.
+   * Completes when the store is closed too. Whoever waits only for the lease goes on while threads
+   * of the client still end, and may take their classes away from them, as a redeployment does.
    */
   private final CompletableFuture<Void> closed;
 
@@ -93,12 +93,12 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
         manager
             .terminated()
             .whenComplete(
-            (done, error) -> {
-              OPEN_NAMESPACES.computeIfPresent(namespace, (name, n) -> n == 1 ? null : n - 1);
-              if (ownsStore) {
-                store.close();
-              }
-            });
+                (done, error) -> {
+                  OPEN_NAMESPACES.computeIfPresent(namespace, (name, n) -> n == 1 ? null : n - 1);
+                  if (ownsStore) {
+                    store.close();
+                  }
+                });
     this.checkpointHook = registerForCheckpoints();
   }
 
