@@ -54,6 +54,12 @@ final class NodeLeaseManager {
   /** How long is spent on handing slots back at the end before they are left to run out. */
   private static final long HAND_BACK_BUDGET_NANOS = 1_000 * NANOS_PER_MILLI;
 
+  /**
+   * A claim whose outcome is unknown costs a release, and many processes that start together on one
+   * machine make it slow: the store's word is waited for as long again as an answer.
+   */
+  private static final long CLAIM_PATIENCE_MILLIS = 2_000;
+
   private static final long STEPPED_CLOCK_TOLERANCE_MILLIS = 1_000;
   private static final Duration HORIZON_WARNING = Duration.ofDays(365);
 
@@ -301,6 +307,7 @@ final class NodeLeaseManager {
             holder);
     dialog.ask(
         now,
+        CLAIM_PATIENCE_MILLIS,
         () -> store.claim(terms, claim),
         (reply, sentAt, receivedAt) -> onClaimReply(claim, reply, sentAt, receivedAt),
         failure -> {

@@ -57,6 +57,12 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
   @SuppressWarnings({"unused", "FieldCanBeLocal"})
   private final @Nullable Object checkpointHook;
 
+  /**
+   * Completes when the store is closed too. Whoever waits only for the lease goes on while threads
+   * of the client still end, and may take their classes away from them, as a redeployment does.
+   */
+  private final CompletableFuture<Void> closed;
+
   @SuppressWarnings("FutureReturnValueIgnored") // the callback is all
   private Snowflake(
       Settings settings, LeaseStore store, boolean ownsStore, LeaseListener listener) {
@@ -83,15 +89,16 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
             listener);
     this.thread = new LeaseThread(manager, time, namespace);
     OPEN_NAMESPACES.merge(namespace, 1, Integer::sum);
-    manager
-        .terminated()
-        .whenComplete(
-            (done, error) -> {
-              OPEN_NAMESPACES.computeIfPresent(namespace, (name, n) -> n == 1 ? null : n - 1);
-              if (ownsStore) {
-                store.close();
-              }
-            });
+    this.closed =
+        manager
+            .terminated()
+            .whenComplete(
+                (done, error) -> {
+                  OPEN_NAMESPACES.computeIfPresent(namespace, (name, n) -> n == 1 ? null : n - 1);
+                  if (ownsStore) {
+                    store.close();
+                  }
+                });
     this.checkpointHook = registerForCheckpoints();
   }
 
@@ -368,7 +375,7 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
       return; // a listener closes: the thread it would wait for is its own
     }
     try {
-      manager.terminated().get(CLOSE_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+      closed.get(CLOSE_WAIT_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {

@@ -20,9 +20,9 @@ final class StoreDialog {
 
   /**
    * A store ends each question in time by itself, and knows whether it was sent at all. On a busy
-   * machine its word comes a little late: it is waited for, as an unknown outcome costs a release.
+   * machine its word comes late: it is waited for a little.
    */
-  private static final long PATIENCE_NANOS = 250 * NANOS_PER_MILLI;
+  private static final long PATIENCE_MILLIS = 250;
 
   private final TimeSource time;
   private final long timeoutNanos;
@@ -39,10 +39,12 @@ final class StoreDialog {
   /** An open question; compared by identity. */
   private static final class Question {
     final long sentAt;
+    final long giveUpAt;
     final Consumer<SnowflakeException> onUnknown;
 
-    Question(long sentAt, Consumer<SnowflakeException> onUnknown) {
+    Question(long sentAt, long giveUpAt, Consumer<SnowflakeException> onUnknown) {
       this.sentAt = sentAt;
+      this.giveUpAt = giveUpAt;
       this.onUnknown = onUnknown;
     }
   }
@@ -81,9 +83,7 @@ final class StoreDialog {
   /** The nanoTime at which the open question's outcome becomes unknown; only while not idle. */
   long deadline() {
     Question open = question;
-    return open == null
-        ? Long.MAX_VALUE
-        : open.sentAt + timeoutNanos + PATIENCE_NANOS + NANOS_PER_MILLI;
+    return open == null ? Long.MAX_VALUE : open.giveUpAt;
   }
 
   /** Asks, unless the store throws at once, which it must not. */
@@ -92,7 +92,18 @@ final class StoreDialog {
       Supplier<CompletionStage<T>> send,
       Answer<T> onAnswer,
       Consumer<SnowflakeException> onUnknown) {
-    Question asked = new Question(now, onUnknown);
+    ask(now, PATIENCE_MILLIS, send, onAnswer, onUnknown);
+  }
+
+  /** As {@link #ask}, with more or less patience for the store's word that nothing was sent. */
+  <T> void ask(
+      long now,
+      long patienceMillis,
+      Supplier<CompletionStage<T>> send,
+      Answer<T> onAnswer,
+      Consumer<SnowflakeException> onUnknown) {
+    long giveUpAt = now + timeoutNanos + (patienceMillis + 1) * NANOS_PER_MILLI;
+    Question asked = new Question(now, giveUpAt, onUnknown);
     question = asked;
     var unused =
         send.get()
@@ -136,7 +147,7 @@ final class StoreDialog {
   /** Gives the open question up if its answer is overdue. */
   void giveUpIfOverdue(long now) {
     Question open = question;
-    if (open != null && now - open.sentAt > timeoutNanos + PATIENCE_NANOS) {
+    if (open != null && now - open.giveUpAt >= 0) {
       dropAsUnknown(late());
     }
   }

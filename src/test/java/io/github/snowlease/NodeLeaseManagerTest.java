@@ -299,7 +299,7 @@ class NodeLeaseManagerTest {
   void claimWithoutAnswerIsReleasedUnderItsTokenBeforeTheNextClaim() {
     poll();
     Claim unknown = store.theClaim();
-    time.advance(2_300);
+    time.advance(4_100);
     poll(); // gives up
     time.advance(600);
     poll();
@@ -319,7 +319,7 @@ class NodeLeaseManagerTest {
   @Test
   void claimThatWasNeverSentIsNotReleasedEvenIfTheStoreSaysSoALittleLate() {
     poll();
-    time.advance(2_050); // the store ends each question in time, but this machine is busy
+    time.advance(3_900); // the store ends each question in time, but this machine is busy
     poll();
     store.fail(new LeaseStoreException(LeaseStoreException.Reason.UNREACHABLE, "refused", null));
     poll();
@@ -348,7 +348,7 @@ class NodeLeaseManagerTest {
   @Test
   void releaseThatFailsDoesNotHoldUpTheNextClaim() {
     poll();
-    time.advance(2_300);
+    time.advance(4_100);
     poll();
     time.advance(600);
     poll();

@@ -9,16 +9,11 @@ import io.github.snowlease.Snowflake;
 import io.github.snowlease.testing.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import java.io.File;
 import java.io.IOException;
-import java.net.URISyntaxException;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -26,7 +21,6 @@ import java.util.ServiceLoader;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +39,6 @@ final class Demonstration {
   private Demonstration() {}
 
   public static void main(String[] arguments) {
-    completeClassPath();
     Terminal terminal = Terminal.standardOutput();
     if (!run(terminal, System.getenv(STORE))) {
       System.exit(1);
@@ -224,28 +217,6 @@ final class Demonstration {
       }
     } catch (IOException e) {
       // The system clears its temporary directory too.
-    }
-  }
-
-  /**
-   * Run inside Maven, this class comes from a class loader, and the property that child processes
-   * get their class path from tells of Maven alone.
-   */
-  private static void completeClassPath() {
-    if (Demonstration.class.getClassLoader() instanceof URLClassLoader loader) {
-      System.setProperty(
-          "java.class.path",
-          Arrays.stream(loader.getURLs())
-              .map(Demonstration::path)
-              .collect(Collectors.joining(File.pathSeparator)));
-    }
-  }
-
-  private static String path(URL url) {
-    try {
-      return Path.of(url.toURI()).toString();
-    } catch (URISyntaxException e) {
-      throw new IllegalStateException(e);
     }
   }
 }
