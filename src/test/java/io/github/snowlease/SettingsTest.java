@@ -604,8 +604,8 @@ class SettingsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Snowflake.builder().store("user:hunter2@localhost").start())
         .withMessage(
-            "store must be a URI with a scheme such as redis:// or rediss://; see snowflake.store"
-                + " and SNOWFLAKE_STORE");
+            "store must be a URI such as redis://localhost:6379 or file:slots, or none; see"
+                + " snowflake.store and SNOWFLAKE_STORE");
   }
 
   @Test

@@ -767,7 +767,6 @@ final class Simulation {
     redis.memory.flush();
   }
 
-  /** Another server with the memory of a while ago. */
   /** From now on there are two masters, and everybody talks to the old one. */
   void beginSplitBrain() {
     oldMaster = redis;

@@ -93,7 +93,7 @@ class RedisErrorsTest {
   void A_password_is_wrong() {
     try (RedisServer redis = RedisServer.launch("requirepass right")) {
       LeaseStoreException failure =
-          claimFails(redis.uri().replace("//", "//someone:" + SECRET + "@"));
+          claimIsRefused(redis.uri().replace("//", "//someone:" + SECRET + "@"));
 
       assertThat(failure.reason()).isEqualTo(Reason.UNAUTHENTICATED);
       assertThat(failure).hasMessageContainingAll("WRONGPASS", "store's URI");
@@ -102,7 +102,7 @@ class RedisErrorsTest {
 
   @Test
   void A_password_is_given_where_none_is_set(RedisServer redis) {
-    LeaseStoreException failure = claimFails(redis.uri().replace("//", "//:" + SECRET + "@"));
+    LeaseStoreException failure = claimIsRefused(redis.uri().replace("//", "//:" + SECRET + "@"));
 
     assertThat(failure.reason()).isEqualTo(Reason.UNAUTHENTICATED);
     assertThat(failure).hasMessageContaining("it has no password");
@@ -374,6 +374,13 @@ class RedisErrorsTest {
   /** Claims at a store that cannot grant; its error, and the store's own text, keep the secret. */
   private LeaseStoreException claimFails(String uri) {
     return fails(new Leasing(open(uri), terms)::claim);
+  }
+
+  /** The word of Redis, also if the connection breaks before it has come, and is made again. */
+  private LeaseStoreException claimIsRefused(String uri) {
+    Leasing leasing = new Leasing(open(uri), terms);
+    return await()
+        .until(() -> fails(leasing::claim), failure -> failure.reason() != Reason.UNREACHABLE);
   }
 
   private LeaseStoreException fails(ThrowingCallable question) {
