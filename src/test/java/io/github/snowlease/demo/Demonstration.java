@@ -52,6 +52,11 @@ final class Demonstration {
    * @return whether all promises were kept
    */
   static boolean run(Terminal terminal, @Nullable String store) {
+    return run(terminal, store, Duration.ofSeconds(15));
+  }
+
+  /** As {@link #run}, with another patience for the store's first answer. */
+  static boolean run(Terminal terminal, @Nullable String store, Duration patience) {
     long begin = System.nanoTime();
     terminal.blank();
     terminal.line(terminal.bold("snowlease") + ": ids that no two processes mint twice");
@@ -68,10 +73,10 @@ final class Demonstration {
                   + origin(redis)
                   + ", port "
                   + redis.port());
-          summary = runOn(terminal, redis.uri());
+          summary = runOn(terminal, redis.uri(), patience);
         }
       } else {
-        summary = runOn(terminal, store.strip());
+        summary = runOn(terminal, store.strip(), patience);
       }
       terminal.blank();
       terminal.line(
@@ -90,7 +95,7 @@ final class Demonstration {
     }
   }
 
-  private static String runOn(Terminal terminal, String uri) throws IOException {
+  private static String runOn(Terminal terminal, String uri, Duration patience) throws IOException {
     // A namespace that nobody uses yet.
     String namespace = String.format("demo-%06x", RandomGenerator.getDefault().nextInt(1 << 24));
     LeaseTerms terms =
@@ -108,7 +113,7 @@ final class Demonstration {
     try (LeaseStore store = open(uri, terms)) {
       String where = store.toString().replaceFirst("^\\w+\\[(.*)]$", "$1");
       terminal.line(field("store") + where);
-      awaitAnswer(store, terms);
+      awaitAnswer(store, terms, patience);
       // The deliberate word that nobody mints here now: without it, an empty Redis, which cannot be
       // told from one that lost its data, grants nothing for 20 s.
       Snowflake.builder()
@@ -158,8 +163,8 @@ final class Demonstration {
   }
 
   /** The first answer of a slow machine may come late. */
-  private static void awaitAnswer(LeaseStore store, LeaseTerms terms) {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(15);
+  private static void awaitAnswer(LeaseStore store, LeaseTerms terms, Duration patience) {
+    long deadline = System.nanoTime() + patience.toNanos();
     while (true) {
       try {
         store.time(terms).toCompletableFuture().join();
