@@ -5,7 +5,6 @@ import io.github.snowlease.LeaseStore;
 import io.github.snowlease.LeaseStoreException;
 import io.github.snowlease.LeaseStoreProvider;
 import io.github.snowlease.LeaseTerms;
-import io.github.snowlease.Snowflake;
 import io.github.snowlease.testing.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -116,13 +115,8 @@ final class Demonstration {
       awaitAnswer(store, terms, patience);
       // The deliberate word that nobody mints here now: without it, an empty Redis, which cannot be
       // told from one that lost its data, grants nothing for 20 s.
-      Snowflake.builder()
-          .store(uri)
-          .namespace(namespace)
-          .layout(LAYOUT)
-          .leaseTtl(LEASE_TTL)
-          .maxClockSkew(Duration.ofMillis(MAX_CLOCK_SKEW))
-          .createNamespace();
+      // Asked of the store, as Snowflake.builder() would also take the user's own settings.
+      store.createNamespace(terms).toCompletableFuture().join();
       terminal.line(field("namespace") + namespace + ", made for this run, removed after it");
       terminal.line(
           field("lease")
