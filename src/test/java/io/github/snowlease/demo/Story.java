@@ -258,7 +258,7 @@ final class Story implements AutoCloseable {
         () -> {
           progress.show("the lease of the killed " + killed.name + " runs out");
           return entry(killed.firstSlot()).isFreeAt(storeTime())
-              && System.nanoTime() - frozenAt > terms.leaseTtl() * 1_000_000;
+              && System.nanoTime() - frozenAt > (terms.leaseTtl() + 500) * 1_000_000;
         },
         "the slot of the killed " + killed.name + " must come free");
     terminal.done(
