@@ -122,8 +122,8 @@ final class LeaseLog {
 
   void storeWentBack(long byMillis) {
     log.warn(
-        "The store's clock went back: namespace={} by={}ms; a slot is leased anew, and ids wait"
-            + " until the clock has caught up",
+        "The store's clock went back: namespace={} by={}ms; ids run ahead of it at half speed, and"
+            + " wait at the end of the window until it has caught up",
         namespace,
         byMillis);
   }

@@ -101,6 +101,7 @@ final class NodeLeaseManager {
   private long handingBackSince;
   private boolean everHeld;
   private boolean quarantineTold;
+  private boolean storeIsBehind;
   private long seenRev;
   private long renewedAt;
   private int failures;
@@ -484,6 +485,7 @@ final class NodeLeaseManager {
   private void onRenewReply(
       Grant held, String nonce, RenewReply reply, long sentAt, long receivedAt) {
     clock.observe(sentAt, receivedAt, reply.now());
+    noteWhetherStoreWentBack(receivedAt);
     if (reply instanceof Renewed renewed) {
       if (failures > 0) {
         log.renewedAgain(held, failures);
@@ -495,7 +497,6 @@ final class NodeLeaseManager {
       held.renewed(nonce, renewed.until());
       generator.extend(before, held.window());
       dueIn(receivedAt, jitteredHeartbeat());
-      claimAfreshIfStoreWentBack(receivedAt);
     } else if (reply instanceof Lost lost) {
       seenRev = Math.max(seenRev, lost.rev());
       log.lost(held, lost.reason());
@@ -506,21 +507,26 @@ final class NodeLeaseManager {
       lose(receivedAt, "the namespace has another layout now", false);
       failed(mismatch);
     } else if (reply instanceof Skewed) {
-      retrySoon(receivedAt);
-      claimAfreshIfStoreWentBack(receivedAt);
+      if (storeIsBehind) {
+        dueIn(receivedAt, jitteredHeartbeat());
+      } else {
+        retrySoon(receivedAt);
+      }
     }
   }
 
   /**
-   * What a store whose clock went back by more than S remembers of this lease lies in its future,
-   * and it would refuse every renewal.
+   * A store whose clock went back by more than S may refuse renewals until it has caught up. The
+   * lease is kept meanwhile: it is this process's own ids that lie ahead, so another slot would
+   * mint none sooner.
    */
-  private void claimAfreshIfStoreWentBack(long receivedAt) {
+  private void noteWhetherStoreWentBack(long receivedAt) {
     long lead = clock.leadAt(receivedAt);
-    if (lead > terms.maxClockSkew()) {
+    boolean behind = lead > terms.maxClockSkew();
+    if (behind && !storeIsBehind) {
       log.storeWentBack(lead);
-      lose(receivedAt, "the store's clock went back", true);
     }
+    storeIsBehind = behind;
   }
 
   /** Ends the lease: seals first, for only then may the slot be handed back. */
@@ -652,6 +658,7 @@ final class NodeLeaseManager {
     seenRev = 0;
     succeeded();
     quarantineTold = false;
+    storeIsBehind = false;
     random = fresh;
     holder = here;
     search = new SlotSearch(range, fresh);

@@ -500,14 +500,25 @@ class NodeLeaseManagerTest {
   }
 
   @Test
-  void storeClockThatGoesBackByMoreThanTheSkewSealsAndClaimsAfresh() {
-    leaseNow();
+  void storeClockThatGoesBackByMoreThanTheSkewKeepsTheLeaseAndAsksOnceAHeartbeat() {
+    Claim claim = leaseNow();
     runUntilAsked();
     store.offset = -60_000;
     store.answer(new Skewed(storeNow()));
     poll();
-    assertThat(manager().status().state()).isEqualTo(LeaseState.ACQUIRING);
-    assertThat(events.get(1).reason()).isEqualTo("the store's clock went back");
+    long first = generator.nextId();
+    for (int refused = 0; refused < 5; refused++) {
+      long answered = time.nano;
+      runUntilAsked();
+      assertThat(time.nano - answered).isBetween(2_400 * NANOS, 3_600 * NANOS);
+      assertThat(store.theRenewal().token()).isEqualTo(claim.token());
+      store.answer(new Skewed(storeNow()));
+      poll();
+    }
+    assertThat(generator.nextId()).isGreaterThan(first);
+    assertThat(manager().status().state()).isEqualTo(LeaseState.HELD);
+    assertThat(store.claims).hasSize(1);
+    assertThat(store.releases).isEmpty();
   }
 
   @Test

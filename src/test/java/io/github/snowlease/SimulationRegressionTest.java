@@ -53,6 +53,29 @@ class SimulationRegressionTest {
         });
   }
 
+  /**
+   * Fault set REDIS_CLOCK, seed 300652: a holder claimed afresh at each heartbeat for as long as a
+   * store's clock that had been set back was behind, though its lease was as good as any other.
+   */
+  @Test
+  void aStoreClockThatIsSetBackCostsNoLease() throws InterruptedException {
+    SimLog.silently(
+        () -> {
+          Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+          SimProcess process = world.startOn(0);
+          world.runForSeconds(10);
+          world.stepRedisClock(-100_000);
+          world.runForSeconds(220);
+          assertThat(world.leasesLost).isZero();
+          assertThat(process.manager().status().state()).isEqualTo(LeaseState.HELD);
+          int before = world.ids.count();
+          world.runForSeconds(10);
+          assertThat(world.ids.count()).isGreaterThan(before);
+          assertThat(world.ids.duplicates()).isZero();
+          return world;
+        });
+  }
+
   /** Seed 0: a call before the first lease took the unset clock for the end of the layout. */
   @Test
   void aCallBeforeTheFirstLeaseIsNotAtTheHorizon() throws InterruptedException {
