@@ -43,6 +43,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class Snowflake implements LongSupplier, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Snowflake.class);
+
+  /** A first connection of a cold JVM may take longer than a command may. */
+  private static final long CREATION_PATIENCE_NANOS = 3_000_000_000L;
+
   private static final long CLOSE_WAIT_MILLIS = 1_900;
   private static final Map<String, Integer> OPEN_NAMESPACES = new ConcurrentHashMap<>();
 
@@ -208,13 +212,7 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
   static void createNamespace(Settings settings, @Nullable LeaseStore explicitStore) {
     LeaseStore store = explicitStore != null ? explicitStore : open(settings);
     try {
-      boolean created =
-          store
-              .createNamespace(settings.terms)
-              .toCompletableFuture()
-              // The connection has to be made first, which may take another timeout.
-              .get(2 * settings.terms.commandTimeout() + 500, TimeUnit.MILLISECONDS);
-      if (!created) {
+      if (!askToCreateNamespace(settings.terms, store)) {
         throw new SnowflakeException(
             "a namespace is created once: namespace="
                 + settings.terms.namespace()
@@ -234,6 +232,28 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
     } finally {
       if (explicitStore == null) {
         store.close();
+      }
+    }
+  }
+
+  /** Asks again for some seconds while it is sure that the store has not heard the question. */
+  private static boolean askToCreateNamespace(LeaseTerms terms, LeaseStore store)
+      throws InterruptedException, ExecutionException, TimeoutException {
+    long begin = System.nanoTime();
+    while (true) {
+      try {
+        return store
+            .createNamespace(terms)
+            .toCompletableFuture()
+            .get(terms.commandTimeout() + 500, TimeUnit.MILLISECONDS);
+      } catch (ExecutionException e) {
+        boolean unheard =
+            e.getCause() instanceof LeaseStoreException failure
+                && failure.reason() == LeaseStoreException.Reason.UNREACHABLE;
+        if (!unheard || System.nanoTime() - begin > CREATION_PATIENCE_NANOS) {
+          throw e;
+        }
+        TimeUnit.MILLISECONDS.sleep(100);
       }
     }
   }

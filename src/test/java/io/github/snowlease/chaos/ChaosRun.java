@@ -1,5 +1,7 @@
 package io.github.snowlease.chaos;
 
+import io.github.snowlease.BitLayout;
+import io.github.snowlease.Snowflake;
 import io.github.snowlease.testing.RedisServer;
 import io.github.snowlease.testing.RespClient;
 import java.io.IOException;
@@ -27,13 +29,16 @@ final class ChaosRun implements AutoCloseable {
   private static final int IDS_PER_SECOND = 50_000;
   private static final String LEDGER = "{chaos}:ledger";
 
-  /** Eight slots for six processes, so that slots change hands. Windows of 5 s, H = 11 s. */
+  /** A quarantine, and the time to start. */
+  private static final long SETTLING_MILLIS = 12_000;
+
+  /** Eight slots for six processes, so that slots change hands. Windows of 5 s, H = 8.6 s. */
   private static final Map<String, String> SETTINGS =
       Map.of(
           "SNOWFLAKE_NAMESPACE", "chaos",
           "SNOWFLAKE_LAYOUT", "epoch=1704067200000,tick=1,bits=41/1/2/12",
           "SNOWFLAKE_LEASE_TTL", "10s",
-          "SNOWFLAKE_MAX_CLOCK_SKEW", "2s",
+          "SNOWFLAKE_MAX_CLOCK_SKEW", "1200ms",
           "SNOWFLAKE_HEARTBEAT_INTERVAL", "1s",
           "SNOWFLAKE_ACQUIRE_TIMEOUT", "30s");
 
@@ -50,7 +55,7 @@ final class ChaosRun implements AutoCloseable {
   private RedisServer replica;
   private final RespProxy proxy;
   private String password = "";
-  private long redisBusyUntil = System.nanoTime();
+  private boolean redisIsBusy;
 
   private record Event(long at, Runnable action) {}
 
@@ -64,9 +69,20 @@ final class ChaosRun implements AutoCloseable {
     proxy = new RespProxy(master.port(), network);
     follow();
     changePassword();
+    createNamespace();
     for (int i = 0; i < PROCESSES; i++) {
       startProcess();
     }
+  }
+
+  private void createNamespace() {
+    Snowflake.builder()
+        .store(master.uri())
+        .namespace(SETTINGS.get("SNOWFLAKE_NAMESPACE"))
+        .layout(BitLayout.of(SETTINGS.get("SNOWFLAKE_LAYOUT")))
+        .leaseTtl(Duration.ofSeconds(10))
+        .maxClockSkew(Duration.ofMillis(1_200))
+        .createNamespace();
   }
 
   // ---- The run
@@ -179,8 +195,10 @@ final class ChaosRun implements AutoCloseable {
   /** Begins a fault; false if it cannot be just now. */
   private boolean begin(Enum<?> fault) {
     if (fault instanceof NetworkFault onTheWay) {
-      network.begin(onTheWay);
-      in(between(1_500, 4_000), network::end);
+      if (!network.begin(onTheWay)) {
+        return false;
+      }
+      in(between(2_000, 5_000), network::end);
       return true;
     }
     ChaosFault kind = (ChaosFault) fault;
@@ -188,7 +206,7 @@ final class ChaosRun implements AutoCloseable {
         switch (kind) {
           case PROCESS_PAUSED, PROCESS_KILLED, PROCESS_TERMINATED, HOST_CLOCK_STEPPED ->
               torment(kind);
-          default -> System.nanoTime() - redisBusyUntil >= 0 && disturbRedis(kind);
+          default -> !redisIsBusy && disturbRedis(kind);
         };
     if (begun) {
       fired.merge(kind, 1, Integer::sum);
@@ -242,7 +260,10 @@ final class ChaosRun implements AutoCloseable {
 
   private boolean disturbRedis(ChaosFault fault) {
     switch (fault) {
-      case FLUSHALL -> master.command("FLUSHALL");
+      case FLUSHALL -> {
+        master.command("FLUSHALL");
+        settle();
+      }
       case SCRIPT_FLUSH -> master.command("SCRIPT", "FLUSH");
       case CLIENT_KILL -> endConnections();
       case REDIS_PAUSED -> {
@@ -253,6 +274,7 @@ final class ChaosRun implements AutoCloseable {
       case REDIS_RESTARTED -> {
         master.restart();
         tellPassword(master);
+        settle();
       }
       case REDIS_KILLED -> {
         master.kill();
@@ -261,11 +283,13 @@ final class ChaosRun implements AutoCloseable {
             () -> {
               master.restart();
               tellPassword(master);
+              settle();
             });
       }
       case REDIS_RESTARTED_EMPTY -> {
         master.restartEmpty();
         tellPassword(master);
+        settle();
       }
       case LAGGING_REPLICA_PROMOTED -> {
         if (!replica.command("INFO", "replication").contains("master_link_status:up")) {
@@ -305,6 +329,7 @@ final class ChaosRun implements AutoCloseable {
     proxy.setTarget(master.port());
     replica.restartEmpty();
     follow();
+    settle();
   }
 
   private void follow() {
@@ -325,21 +350,21 @@ final class ChaosRun implements AutoCloseable {
     int before = ownKeys();
     master.command("CONFIG", "SET", "maxmemory-policy", "allkeys-random");
     master.command("CONFIG", "SET", "maxmemory", Long.toString(Long.parseLong(used) + 300_000));
-    String filling = "x".repeat(20_000);
     int after = before;
-    try (RespClient client = master.connect()) {
-      for (int i = 0; i < 2_000 && after >= before; i++) {
-        client.call("SET", "filling:" + i, filling);
-        after = ownKeys();
+    for (int i = 0; i < 2_000 && after >= before; i++) {
+      try {
+        master.command("SET", "filling:" + i, "x".repeat(20_000));
+      } catch (RespClient.RedisErrorException e) {
+        break; // nothing is left that it could evict
       }
-      master.command("CONFIG", "SET", "maxmemory", "0");
-      master.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
-      for (String key : master.command("KEYS", "filling:*").split("\n", -1)) {
-        client.call("DEL", key);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      after = ownKeys();
     }
+    master.command("CONFIG", "SET", "maxmemory", "0");
+    master.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    for (String key : master.command("KEYS", "filling:*").split("\n", -1)) {
+      master.command("DEL", key);
+    }
+    settle();
     return after < before;
   }
 
@@ -386,9 +411,20 @@ final class ChaosRun implements AutoCloseable {
     agenda.add(new Event(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis), action));
   }
 
+  /** No other fault of Redis begins before this one has ended. */
   private void busyFor(long millis, Runnable action) {
-    redisBusyUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis + 200);
-    in(millis, action);
+    redisIsBusy = true;
+    in(
+        millis,
+        () -> {
+          redisIsBusy = false;
+          action.run();
+        });
+  }
+
+  /** After a loss of memory nobody is granted a slot for a while: let them get one. */
+  private void settle() {
+    busyFor(SETTLING_MILLIS, () -> {});
   }
 
   @Override

@@ -15,8 +15,13 @@ final class NetworkFaults implements RespProxy.Plan {
     random = new Random(seed);
   }
 
-  synchronized void begin(NetworkFault fault) {
+  /** Begins one, unless another is under way. */
+  synchronized boolean begin(NetworkFault fault) {
+    if (active != null) {
+      return false;
+    }
     active = fault;
+    return true;
   }
 
   synchronized void end() {
