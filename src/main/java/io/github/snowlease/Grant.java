@@ -72,6 +72,11 @@ final class Grant {
     }
   }
 
+  /** What is left of the window if it ends at a moment of the store's time, or before. */
+  LeaseWindow windowUntil(long end) {
+    return LeaseWindow.of(layout, slot, lo, Math.min(until, end));
+  }
+
   /**
    * How to hand the slot back after the generator was sealed at {@code lastTick}. That tick may
    * belong to a slot before this one, so the fence is kept inside the grant; nothing was minted

@@ -128,6 +128,15 @@ final class LeaseLog {
         byMillis);
   }
 
+  void draining(Grant grant, long graceMillis) {
+    log.info(
+        "The slot is handed back, as the JVM exits: namespace={} slot={}; ids are minted for at most"
+            + " {}ms more",
+        namespace,
+        grant.slot,
+        graceMillis);
+  }
+
   void suspended() {
     log.info(
         "The lease is dropped, as a checkpoint is taken: namespace={}; a slot is leased anew when"

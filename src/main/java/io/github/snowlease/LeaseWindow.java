@@ -65,6 +65,11 @@ final class LeaseWindow {
             && lastWord >= other.lastWord);
   }
 
+  /** The last tick that may be minted in; 0 if none may. */
+  long lastTick() {
+    return lastWord >>> sequenceBits;
+  }
+
   boolean isEmpty() {
     return lastWord < firstWord;
   }

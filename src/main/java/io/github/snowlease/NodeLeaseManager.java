@@ -100,6 +100,11 @@ final class NodeLeaseManager {
   private long acquireDeadline;
   private long handingBackSince;
   private boolean everHeld;
+
+  /** Ids are minted though the slot was handed back: up to its fence. */
+  private boolean inGrace;
+
+  private long graceEndsAt;
   private boolean quarantineTold;
   private boolean storeIsBehind;
   private long seenRev;
@@ -151,8 +156,9 @@ final class NodeLeaseManager {
     return terminated;
   }
 
+  /** Whether nothing is left to poll for. */
   boolean isTerminated() {
-    return terminated.isDone();
+    return terminated.isDone() && !inGrace;
   }
 
   /** The lease as of the last poll. */
@@ -168,6 +174,14 @@ final class NodeLeaseManager {
   /** Hands the slot back. The generator has been closed before; lastTick is what it told. */
   void close(long lastTick) {
     dialog.post(() -> beginClose(lastTick, "closed"));
+  }
+
+  /**
+   * Hands the slot back at once, fenced a while ahead, and lets ids be minted up to that fence: the
+   * end of a process that still serves requests. Completes {@link #terminated()}.
+   */
+  void drain(long graceMillis) {
+    dialog.post(() -> beginDrain(graceMillis));
   }
 
   /**
@@ -215,7 +229,10 @@ final class NodeLeaseManager {
       case ACQUIRING -> acquire(now);
       case HELD -> hold(now);
       case SUSPENDED -> resolveSuspicion(now);
-      case CLOSED -> finishClose(now);
+      case CLOSED -> {
+        finishClose(now);
+        endGraceIfOver(now);
+      }
     }
     status = describe(now);
     tellListener();
@@ -230,6 +247,9 @@ final class NodeLeaseManager {
       wakeAt = earlier(wakeAt, dialog.deadline());
     } else if (state != LeaseState.CLOSED && suspension == null) {
       wakeAt = earlier(wakeAt, dueAt);
+    }
+    if (inGrace) {
+      wakeAt = earlier(wakeAt, graceEndsAt);
     }
     if (isHandingBack()) {
       wakeAt = earlier(wakeAt, handingBackSince + HAND_BACK_BUDGET_NANOS);
@@ -258,7 +278,11 @@ final class NodeLeaseManager {
 
   private void watchForStall(long now) {
     StallDetector.Finding finding = stalls.beat(now);
-    if (finding == StallDetector.Finding.NONE || state == LeaseState.CLOSED) {
+    if (finding == StallDetector.Finding.NONE) {
+      return;
+    }
+    if (state == LeaseState.CLOSED) {
+      graceEndsAt = now;
       return;
     }
     if (finding == StallDetector.Finding.CLOCKS_DIFFER && state == LeaseState.HELD) {
@@ -587,6 +611,35 @@ final class NodeLeaseManager {
             NoLeaseException.Reason.CLOSED, "a start must not be closed: it was", null));
   }
 
+  /**
+   * A window must not be shortened under a caller that has read it: sealing makes whoever has read
+   * the word fail, and the word is opened again on the shorter window. Nothing is minted beyond
+   * that, so its end is a fence as good as the last id.
+   */
+  private void beginDrain(long graceMillis) {
+    generator.seal();
+    long lastTick = generator.lastTick();
+    Grant held = grant;
+    if (held != null && state == LeaseState.HELD) {
+      LeaseWindow rest = held.windowUntil(clock.estimateAt(time.nanoTime()) + graceMillis);
+      if (!generator.open(rest)) {
+        return; // it was closed, and whoever did that tells the last tick
+      }
+      lastTick = Math.max(lastTick, rest.lastTick());
+      inGrace = true;
+      graceEndsAt = time.nanoTime() + graceMillis * NANOS_PER_MILLI;
+      log.draining(held, graceMillis);
+    }
+    beginClose(lastTick, "the JVM exits");
+  }
+
+  private void endGraceIfOver(long now) {
+    if (inGrace && now - graceEndsAt >= 0) {
+      generator.seal();
+      inGrace = false;
+    }
+  }
+
   private void finishClose(long now) {
     if (terminated.isDone() || !hasHandedBack(now)) {
       return;
@@ -598,7 +651,8 @@ final class NodeLeaseManager {
 
   /** Whether slots are handed back that soon nobody will be there to hand back. */
   private boolean isHandingBack() {
-    return state == LeaseState.CLOSED || (suspension != null && !suspension.isDone());
+    return (state == LeaseState.CLOSED && !terminated.isDone())
+        || (suspension != null && !suspension.isDone());
   }
 
   /** Hands slots back as long as there is one, and the budget lasts. */

@@ -16,6 +16,7 @@ enum Setting {
   MAX_CLOCK_SKEW("maxClockSkew", "5s", "SNOWFLAKE_MAX_CLOCK_SKEW"),
   MIN_REPLICAS("minReplicas", "0", "SNOWFLAKE_MIN_REPLICAS"),
   TRUST_EMPTY_REDIS("trustEmptyRedis", "false", "SNOWFLAKE_TRUST_EMPTY_REDIS"),
+  CLOSE_ON_JVM_EXIT("closeOnJvmExit", "false", "SNOWFLAKE_CLOSE_ON_JVM_EXIT"),
   LAYOUT("layout", "standard", "SNOWFLAKE_LAYOUT");
 
   /** The name in the builder and in messages. */

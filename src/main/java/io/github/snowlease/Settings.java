@@ -49,6 +49,7 @@ final class Settings {
   final SlotRange range;
   final LeaseTerms terms;
   final LeaseTimings timings;
+  final boolean closeOnJvmExit;
 
   /**
    * Resolves and checks.
@@ -161,6 +162,7 @@ final class Settings {
     }
     long maxWaitMillis = readDuration(Setting.MAX_WAIT).value().toMillis();
     this.timings = new LeaseTimings(heartbeatMillis, acquireMillis, maxWaitMillis);
+    this.closeOnJvmExit = read(Setting.CLOSE_ON_JVM_EXIT, Settings::flag).value();
   }
 
   /** Whether ids are assigned by hand, and no store is asked. */

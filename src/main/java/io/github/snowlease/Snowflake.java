@@ -48,6 +48,10 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
   private static final long CREATION_PATIENCE_NANOS = 3_000_000_000L;
 
   private static final long CLOSE_WAIT_MILLIS = 1_900;
+
+  /** How long ids are still minted once the JVM exits. */
+  private static final long EXIT_GRACE_MILLIS = 10_000;
+
   private static final Map<String, Integer> OPEN_NAMESPACES = new ConcurrentHashMap<>();
 
   private final LeaseStore store;
@@ -104,6 +108,33 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
                   }
                 });
     this.checkpointHook = registerForCheckpoints();
+    if (settings.closeOnJvmExit) {
+      drainOnExit();
+    }
+  }
+
+  @SuppressWarnings("FutureReturnValueIgnored") // the callback is all
+  private void drainOnExit() {
+    Thread hook =
+        new Thread(
+            () -> {
+              manager.drain(EXIT_GRACE_MILLIS);
+              awaitTermination();
+            },
+            "snowlease-exit-" + namespace);
+    try {
+      Runtime.getRuntime().addShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      return; // the JVM exits already
+    }
+    closed.whenComplete(
+        (done, error) -> {
+          try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+          } catch (IllegalStateException e) {
+            // The JVM exits: the hook is running.
+          }
+        });
   }
 
   private @Nullable Object registerForCheckpoints() {

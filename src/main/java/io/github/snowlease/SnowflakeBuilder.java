@@ -174,6 +174,19 @@ public final class SnowflakeBuilder {
   }
 
   /**
+   * Hands the slot back when the JVM exits, with a grace: ids are minted for 10 seconds more at
+   * most, so that requests which are still served get theirs, and the slot is free after that. No
+   * exit waits for it. Without this a slot stays taken until its lease runs out, unless {@link
+   * Snowflake#close()} is called. A SIGKILL runs no hook. Default: false.
+   *
+   * @param closeOnJvmExit whether to
+   * @return this
+   */
+  public SnowflakeBuilder closeOnJvmExit(boolean closeOnJvmExit) {
+    return set(Setting.CLOSE_ON_JVM_EXIT, closeOnJvmExit);
+  }
+
+  /**
    * Hears of changes of the lease. Default: nobody does.
    *
    * @param listener the listener

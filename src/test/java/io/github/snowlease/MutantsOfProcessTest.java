@@ -173,6 +173,26 @@ class MutantsOfProcessTest {
         SimFaultSet.CLONES);
   }
 
+  /** A process that exits mints on up to a fence that is not the one it told. */
+  @Test
+  void graceThatOutlastsItsFence() throws InterruptedException {
+    assertMintsTwice(
+        new SimSystem() {
+          @Override
+          LeaseStore storeOf(SimProcess process, LeaseStore network) {
+            return new MutantStore(network) {
+              @Override
+              public CompletionStage<Boolean> release(LeaseTerms terms, Release r) {
+                long tooLow = r.lastIssued() - SimProcess.EXIT_GRACE_MILLIS;
+                return network.release(
+                    terms, r.lastIssued() < 0 ? r : new Release(r.token(), tooLow, r.candidates()));
+              }
+            };
+          }
+        },
+        SimFaultSet.ORDINARY);
+  }
+
   /** A slot is handed back, granted anew, and its old holder mints on for a moment. */
   @Test
   void releaseBeforeSealing() throws InterruptedException {

@@ -534,6 +534,73 @@ class NodeLeaseManagerTest {
     assertThat(manager().status().state()).isEqualTo(LeaseState.HELD);
   }
 
+  // ---- The exit of the JVM
+
+  @Test
+  void exitHandsTheSlotBackFencedAtTheEndOfTheGraceAndMintsUpToThere() {
+    Claim claim = leaseNow();
+    long last = generator.nextId();
+    manager().drain(10_000);
+    poll();
+    long fence = storeNow() + 10_000;
+    assertThat(store.theRelease().token()).isEqualTo(claim.token());
+    assertThat(store.theRelease().lastIssued()).isBetween(fence - 1, fence);
+    store.answer(true);
+    poll();
+    assertThat(manager().terminated()).isDone();
+    assertThat(manager().status().isReady()).isFalse();
+    for (int tenth = 0; tenth < 99; tenth++) {
+      time.advance(100);
+      poll();
+    }
+    assertThat(generator.nextId()).isGreaterThan(last);
+    assertThat(manager().isTerminated()).isFalse();
+    time.advance(101);
+    poll();
+    assertThatThrownBy(generator::nextId).isInstanceOf(NoLeaseException.class);
+    assertThat(manager().isTerminated()).isTrue();
+    assertThat(store.renewals).isEmpty();
+  }
+
+  @Test
+  void exitNeverLengthensAWindow() {
+    leaseNow();
+    long until = lastUntil;
+    manager().drain(3_600_000);
+    poll();
+    assertThat(store.theRelease().lastIssued()).isEqualTo(until);
+    time.advance(WINDOW + 1);
+    assertThatThrownBy(generator::nextId).isInstanceOf(NoLeaseException.class);
+  }
+
+  @Test
+  void answerToARenewalThatWasOnItsWayAtTheExitLengthensNothing() {
+    leaseNow();
+    runUntilAsked();
+    CompletableFuture<Object> renewal = future(store.openFuture);
+    manager().drain(1_000);
+    poll();
+    renewal.complete(new Renewed(storeNow(), storeNow() + 60_000, 2));
+    poll();
+    time.advance(1_001);
+    poll();
+    assertThatThrownBy(generator::nextId).isInstanceOf(NoLeaseException.class);
+  }
+
+  @SuppressWarnings("unchecked") // the test answers what was asked
+  private static CompletableFuture<Object> future(Object question) {
+    return (CompletableFuture<Object>) question;
+  }
+
+  @Test
+  void exitWithoutALeaseEndsAtOnce() {
+    poll();
+    manager().drain(10_000);
+    poll();
+    assertThat(manager().status().state()).isEqualTo(LeaseState.CLOSED);
+    assertThatThrownBy(generator::nextId).isInstanceOf(NoLeaseException.class);
+  }
+
   // ---- Stalls
 
   @Test

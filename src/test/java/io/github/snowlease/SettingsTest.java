@@ -94,6 +94,7 @@ class SettingsTest {
             "snowflake.max-clock-skew SNOWFLAKE_MAX_CLOCK_SKEW 5s",
             "snowflake.min-replicas SNOWFLAKE_MIN_REPLICAS 0",
             "snowflake.trust-empty-redis SNOWFLAKE_TRUST_EMPTY_REDIS false",
+            "snowflake.close-on-jvm-exit SNOWFLAKE_CLOSE_ON_JVM_EXIT false",
             "snowflake.layout SNOWFLAKE_LAYOUT standard");
   }
 
@@ -110,7 +111,7 @@ class SettingsTest {
       case MAX_WAIT -> "250ms";
       case MAX_CLOCK_SKEW -> "4s";
       case MIN_REPLICAS -> "2";
-      case TRUST_EMPTY_REDIS -> "true";
+      case TRUST_EMPTY_REDIS, CLOSE_ON_JVM_EXIT -> "true";
       case LAYOUT -> "twitter";
     };
   }
@@ -121,7 +122,7 @@ class SettingsTest {
       case CLUSTER_ID, NODE_ID, MIN_REPLICAS -> Integer.valueOf(text(setting));
       case LEASE_TTL, HEARTBEAT_INTERVAL, ACQUIRE_TIMEOUT, MAX_WAIT, MAX_CLOCK_SKEW ->
           Settings.duration(text(setting));
-      case TRUST_EMPTY_REDIS -> true;
+      case TRUST_EMPTY_REDIS, CLOSE_ON_JVM_EXIT -> true;
       case LAYOUT -> BitLayout.twitter();
     };
   }
@@ -140,6 +141,7 @@ class SettingsTest {
       case MAX_CLOCK_SKEW -> Duration.ofMillis(settings.terms.maxClockSkew());
       case MIN_REPLICAS -> settings.terms.minReplicas();
       case TRUST_EMPTY_REDIS -> settings.terms.trustEmptyStore();
+      case CLOSE_ON_JVM_EXIT -> settings.closeOnJvmExit;
       case LAYOUT -> settings.layout;
     };
   }
@@ -564,6 +566,7 @@ class SettingsTest {
     setters.put("maxClockSkew", b -> b.maxClockSkew(Duration.ofSeconds(5)));
     setters.put("minReplicas", b -> b.minReplicas(0));
     setters.put("trustEmptyRedis", b -> b.trustEmptyRedis(false));
+    setters.put("closeOnJvmExit", b -> b.closeOnJvmExit(false));
     setters.put("listener", b -> b.listener(event -> {}));
     assertThat(setters).hasSize(Setting.values().length + 1);
     setters.forEach(

@@ -24,6 +24,8 @@ enum SimFault {
   SHORT_WAIT,
   CRASH,
   CLOSE,
+  /** The JVM exits: the slot is handed back while requests are still served. */
+  EXIT,
   RESTART_OF_PROCESS,
 
   HOST_CLOCK_STEP,

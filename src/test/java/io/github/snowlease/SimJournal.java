@@ -21,6 +21,7 @@ final class SimJournal {
 
   static final byte NANO_TIME = 6;
   static final byte WALL_TIME = 7;
+  static final byte DRAIN = 8;
 
   private byte[] kinds = new byte[1024];
   private long[] values = new long[1024];

@@ -63,6 +63,8 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
   /** When something last happened to this process that may cost it its lease. */
   long disturbedAt = Long.MIN_VALUE / 2;
 
+  static final long EXIT_GRACE_MILLIS = 10_000;
+
   boolean isDead;
   boolean closeRequested;
   boolean isTerminated;
@@ -372,6 +374,13 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
     manager.close(lastTick);
   }
 
+  /** What the hook of {@code closeOnJvmExit} does. */
+  void exit() {
+    closeRequested = true;
+    journaled(SimJournal.DRAIN, 0);
+    manager.drain(EXIT_GRACE_MILLIS);
+  }
+
   // ---- The store
 
   CompletableFuture<Object> newQuestion() {
@@ -518,6 +527,7 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
       case SimJournal.MINT -> mint((int) value);
       case SimJournal.CLOSE_GENERATOR -> closeGenerator();
       case SimJournal.CLOSE_MANAGER -> closeManager(value);
+      case SimJournal.DRAIN -> exit();
       case SimJournal.ANSWER -> answer((int) value, reader.takeAnswer());
       default -> throw new IllegalStateException("a copy went another way than its original");
     }

@@ -275,7 +275,7 @@ final class Simulation {
 
   /** The slot is handed back; requests that are being served still ask for ids for a while. */
   void terminated(SimProcess process) {
-    agenda.add(now + 3 * SECOND, () -> end(process));
+    agenda.add(now + random.between(SECOND, 15 * SECOND), () -> end(process));
   }
 
   private void end(SimProcess process) {
@@ -620,8 +620,13 @@ final class Simulation {
       }
       case 6 -> {
         if (process.stoppedUntil <= now && !process.closeRequested) {
-          fire(SimFault.CLOSE);
-          process.close();
+          boolean exits = random.oneIn(2);
+          fire(exits ? SimFault.EXIT : SimFault.CLOSE);
+          if (exits) {
+            process.exit();
+          } else {
+            process.close();
+          }
         }
       }
       case 7, 8 -> {

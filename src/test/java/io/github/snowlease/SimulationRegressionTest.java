@@ -76,6 +76,32 @@ class SimulationRegressionTest {
         });
   }
 
+  /**
+   * Fault set CLONES, seed 573: a process that was copied while its JVM exited no longer watched
+   * for that, and both minted until the grace had passed.
+   */
+  @Test
+  void aCopyOfAProcessThatExitsMintsNothing() throws InterruptedException {
+    SimLog.silently(
+        () -> {
+          Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+          SimProcess original = world.startOn(0);
+          world.runForSeconds(10);
+          original.exit();
+          world.runForSeconds(1);
+          SimProcess.Snapshot snapshot = original.snapshot();
+          int before = world.ids.count();
+          world.runForSeconds(8);
+          assertThat(world.ids.count()).isGreaterThan(before);
+          SimProcess copy = world.thaw(snapshot);
+          world.runForSeconds(5);
+          assertThat(copy.manager().isTerminated()).isTrue();
+          assertThat(world.ids.duplicates()).isZero();
+          assertThat(world.ids.overlaps()).isZero();
+          return world;
+        });
+  }
+
   /** Seed 0: a call before the first lease took the unset clock for the end of the layout. */
   @Test
   void aCallBeforeTheFirstLeaseIsNotAtTheHorizon() throws InterruptedException {

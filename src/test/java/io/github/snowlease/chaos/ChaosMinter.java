@@ -16,7 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * One of the processes: mints until it is ended, in single calls and in batches, and records every
- * id. It starts anew when a start fails, as its supervisor would. A SIGTERM closes its instance.
+ * id. It starts anew when a start fails, as its supervisor would. A SIGTERM lets it mint for two
+ * seconds more, and then closes its instance.
  *
  * <p>Arguments: the record, the address of Redis, the file with the password, ids a second. The
  * rest comes from its environment.
@@ -57,9 +58,11 @@ final class ChaosMinter {
     minter.run();
   }
 
+  /** Serves requests for a moment longer, as a server does that is told to end. */
   private void end(Thread minting) {
-    ended = true;
     try {
+      TimeUnit.SECONDS.sleep(2);
+      ended = true;
       minting.join(5_000);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
@@ -394,9 +395,11 @@ final class ChaosRun implements AutoCloseable {
   }
 
   private void startProcess() {
+    Map<String, String> settings = new HashMap<>(SETTINGS);
+    settings.put("SNOWFLAKE_CLOSE_ON_JVM_EXIT", Boolean.toString(random.nextBoolean()));
     Minter minter =
         Minter.start(
-            directory, all.size(), "redis://127.0.0.1:" + proxy.port(), IDS_PER_SECOND, SETTINGS);
+            directory, all.size(), "redis://127.0.0.1:" + proxy.port(), IDS_PER_SECOND, settings);
     all.add(minter);
     alive.add(minter);
   }

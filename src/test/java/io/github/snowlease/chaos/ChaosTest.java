@@ -11,8 +11,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * -Dsnowlease.chaos.seed=}.
  */
 @Tag("chaos")
+@Timeout(value = 3, unit = TimeUnit.HOURS)
 class ChaosTest {
   private static final long SECONDS = Long.getLong("snowlease.chaos.seconds", 1_800);
   private static final long SEED = Long.getLong("snowlease.chaos.seed", System.nanoTime());
