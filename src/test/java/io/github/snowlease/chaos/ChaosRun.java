@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ChaosRun implements AutoCloseable {
   private static final int PROCESSES = 6;
-  private static final int IDS_PER_SECOND = 50_000;
+  private static final int IDS_PER_SECOND = 70_000;
   private static final String LEDGER = "{chaos}:ledger";
 
   /** A quarantine, and the time to start. */
