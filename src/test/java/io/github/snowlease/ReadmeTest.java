@@ -30,6 +30,8 @@ class ReadmeTest {
   private static final Pattern CLASS_NAME = Pattern.compile("\\bclass (\\w+)");
   private static final Pattern LOG_CALL =
       Pattern.compile("log\\s*\\.(info|warn|error)\\(\\s*\"([^\"]*)\"");
+  private static final Pattern EVENT_CALL =
+      Pattern.compile("\\b(?:change|lose|beginClose)\\(([^;]*\"[^;]*)\\);");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
 
   @Test
@@ -77,6 +79,23 @@ class ReadmeTest {
     }
     assertThat(unexplained).isEmpty();
     assertThat(lines).as("the pattern finds the calls").isGreaterThan(15);
+  }
+
+  @Test
+  void operationsGuideExplainsEveryEvent() throws IOException {
+    String guide = Files.readString(Path.of("docs/operations.md"));
+    String code =
+        Files.readString(Path.of("src/main/java/io/github/snowlease/NodeLeaseManager.java"));
+    Matcher reasons = EVENT_CALL.matcher(code.replaceAll("\\s+", " "));
+    List<String> found = new ArrayList<>();
+    while (reasons.find()) {
+      Matcher texts = Pattern.compile("\"([^\"]+)\"").matcher(reasons.group(1));
+      while (texts.find()) {
+        found.add(texts.group(1).replaceAll(": $", ""));
+      }
+    }
+    assertThat(found).as("the pattern finds the calls").hasSizeGreaterThan(10);
+    assertThat(found).allSatisfy(reason -> assertThat(guide).contains("`" + reason + "`"));
   }
 
   static Stream<Path> documents() throws IOException {
