@@ -55,6 +55,7 @@ final class Examination {
       fail(aboutOf(e), e.getMessage());
       if (e.reason() == Reason.UNREACHABLE
           || e.reason() == Reason.UNAUTHENTICATED
+          || e.reason() == Reason.UNAVAILABLE // it would say the same to every other question
           || e.reason() == Reason.NO_REPLY) {
         return findings;
       }
