@@ -1,5 +1,6 @@
 package io.github.snowlease.cli;
 
+import io.github.snowlease.LeaseTerms;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -7,11 +8,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Looks whether a store is fit for leases. */
@@ -21,8 +24,9 @@ import picocli.CommandLine.Spec;
     description = {
       "Looks whether a store is fit for leases: one line for each thing looked at, with what to do.",
       "",
-      "If the namespace exists and has a free slot, one is leased for a moment and handed back, to"
-          + " see that all rights are there.",
+      "It takes the settings of a service from the environment (SNOWFLAKE_MIN_REPLICAS and the"
+          + " like), and, to see that all rights are there, leases a slot for a moment: in Redis in"
+          + " a namespace of its own, NAME:doctor-…, which it removes.",
       "Exit code 1 if anything is amiss; warnings count, so that a pipeline can rely on it."
     })
 final class DoctorCommand implements Callable<Integer> {
@@ -32,14 +36,39 @@ final class DoctorCommand implements Callable<Integer> {
 
   @Mixin private NamespaceOptions options = new NamespaceOptions();
 
+  @Option(
+      names = "--cluster-id",
+      paramLabel = "N",
+      defaultValue = "${sys:snowflake.cluster-id:-${env:SNOWFLAKE_CLUSTER_ID:-any}}",
+      description =
+          "As the service has it. Environment: SNOWFLAKE_CLUSTER_ID. Now: ${DEFAULT-VALUE}")
+  private String cluster = "any";
+
+  @Option(
+      names = "--node-id",
+      paramLabel = "N",
+      defaultValue = "${sys:snowflake.node-id:-${env:SNOWFLAKE_NODE_ID:-any}}",
+      description = "As the service has it. Environment: SNOWFLAKE_NODE_ID. Now: ${DEFAULT-VALUE}")
+  private String node = "any";
+
   @Option(names = "--json", description = "Prints one line of JSON instead.")
   private boolean json;
 
   @Override
   public Integer call() {
+    Integer clusterId = id(cluster);
+    Integer nodeId = id(node);
+    LeaseTerms terms =
+        options.termsOfService(
+            builder -> {
+              if (clusterId != null) {
+                builder.clusterId(clusterId);
+              }
+              return nodeId == null ? builder : builder.nodeId(nodeId);
+            });
     List<Finding> findings;
-    try (StoreView view = options.open()) {
-      findings = new Examination(view, options.layout()).run();
+    try (StoreView view = options.open(terms)) {
+      findings = new Examination(view, options.layout(), clusterId, nodeId).run();
     }
     PrintWriter out = command.commandLine().getOut();
     if (json) {
@@ -53,6 +82,17 @@ final class DoctorCommand implements Callable<Integer> {
     return well ? SnowleaseCommand.OK : SnowleaseCommand.FOUND;
   }
 
+  private @Nullable Integer id(String text) {
+    if (text.strip().equalsIgnoreCase("any")) {
+      return null;
+    }
+    if (!text.strip().matches("\\d{1,9}")) {
+      throw new ParameterException(
+          command.commandLine(), "an id is a whole number >= 0, or any: " + text);
+    }
+    return Integer.valueOf(text.strip());
+  }
+
   private static Map<String, Object> asMap(Finding finding) {
     Map<String, Object> map = new LinkedHashMap<>();
     map.put("level", finding.level().name().toLowerCase(Locale.ROOT));
@@ -63,15 +103,14 @@ final class DoctorCommand implements Callable<Integer> {
 
   private static String line(Ansi ansi, Finding finding) {
     String level = String.format("%-4s", finding.level());
-    Ansi.IStyle[] styles =
-        Ansi.Style.parse(
-            switch (finding.level()) {
-              case OK -> "green";
-              case WARN -> "bold,yellow";
-              case FAIL -> "bold,red";
-            });
+    String style =
+        switch (finding.level()) {
+          case OK -> "green";
+          case WARN -> "bold,yellow";
+          case FAIL -> "bold,red";
+        };
     List<String> parts = new ArrayList<>();
-    parts.add(ansi.enabled() ? Ansi.Style.on(styles) + level + Ansi.Style.off(styles) : level);
+    parts.add(Paint.on(ansi, style, level));
     parts.add(String.format("%-11s", finding.about()));
     parts.add(finding.text());
     return String.join(" ", parts);

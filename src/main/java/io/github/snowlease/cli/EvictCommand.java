@@ -80,7 +80,9 @@ final class EvictCommand implements Callable<Integer> {
                   : " as far as can be told: its entry in the ledger is damaged, and only somebody who"
                       + " knows what it was may repair it."));
     }
-    if (!force && isRenewed(view, slot, field, until, before.now())) {
+    Snapshot.Lease lease = before.leases().get(slot);
+    boolean surelyDead = lease != null && Boolean.FALSE.equals(lease.isAlive());
+    if (!force && !surelyDead && isRenewed(view, slot, field, until, before.now())) {
       return refuse(
           "The holder of "
               + slot

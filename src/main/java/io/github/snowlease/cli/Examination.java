@@ -2,30 +2,23 @@ package io.github.snowlease.cli;
 
 import io.github.snowlease.BitLayout;
 import io.github.snowlease.LeaseStore;
-import io.github.snowlease.LeaseStore.Claim;
-import io.github.snowlease.LeaseStore.ClaimReply;
-import io.github.snowlease.LeaseStore.Granted;
-import io.github.snowlease.LeaseStore.Holder;
-import io.github.snowlease.LeaseStore.Release;
 import io.github.snowlease.LeaseStoreException;
 import io.github.snowlease.LeaseStoreException.Reason;
 import io.github.snowlease.LeaseTerms;
 import io.github.snowlease.Slot;
-import io.github.snowlease.cli.Finding.Level;
 import io.github.snowlease.cli.Snapshot.Seat;
+import io.github.snowlease.file.FolderInspector;
 import io.github.snowlease.redis.RedisInspector;
-import java.security.SecureRandom;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** What a doctor does with a store: looks, listens, and tries a lease. */
 final class Examination {
-  private static final int OLDEST_MAJOR = 5;
   private static final long SLOW_MILLIS = 100;
   private static final int ROUND_TRIPS = 5;
   private static final int FEW_PERCENT = 20;
@@ -35,96 +28,86 @@ final class Examination {
   private final LeaseStore store;
   private final LeaseTerms terms;
   private final BitLayout layout;
-  private final SecureRandom random = new SecureRandom();
-  private final List<Finding> findings = new ArrayList<>();
+  private final @Nullable Integer cluster;
+  private final @Nullable Integer node;
+  private final Report report;
 
-  Examination(StoreView view, BitLayout layout) {
+  /** How the server process calls itself; null if nobody knows. */
+  private @Nullable String runId;
+
+  /**
+   * Prepares to look at a store.
+   *
+   * @param cluster the cluster in which a service would look for a slot, or null for any
+   * @param node its node there, or null for any
+   */
+  Examination(StoreView view, BitLayout layout, @Nullable Integer cluster, @Nullable Integer node) {
     this.view = view;
     this.store = view.store();
     this.terms = view.terms();
     this.layout = layout;
+    this.cluster = cluster;
+    this.node = node;
+    this.report = new Report(terms);
   }
 
   /** Looks at everything, as far as the store lets it. */
   List<Finding> run() {
+    FolderInspector folder = view.folder();
+    if (folder != null && view.isMissingFolder()) {
+      lookAtPlaceOf(folder.nearest());
+      return report.findings();
+    }
     try {
       // The first question also connects; those that are timed come later.
       StoreView.await(store.time(terms));
-      ok("connection", view.where());
+      report.ok("connection", view.where());
     } catch (LeaseStoreException e) {
-      fail(aboutOf(e), e.getMessage());
+      report.fail("connection", e);
       if (e.reason() == Reason.UNREACHABLE
           || e.reason() == Reason.UNAUTHENTICATED
           || e.reason() == Reason.UNAVAILABLE // it would say the same to every other question
           || e.reason() == Reason.NO_REPLY) {
-        return findings;
+        return report.findings();
       }
     }
     RedisInspector redis = view.redis();
     if (redis != null) {
-      lookAtServer(redis);
+      runId = new ServerExamination(redis, terms, report).run();
     }
-    tryTo("settings", this::lookAtSettings);
-    tryTo("clock", this::lookAtClock);
-    tryTo("namespace", this::lookAtNamespace);
-    return findings;
+    report.tryTo("settings", this::lookAtSettings);
+    report.tryTo("clock", this::lookAtClock);
+    report.tryTo("namespace", this::lookAtNamespace);
+    if (redis != null) {
+      new TrialLease(store, report).besides(terms, redis);
+    }
+    return report.findings();
   }
 
-  private void lookAtServer(RedisInspector redis) {
-    Map<String, String> info;
-    try {
-      info = redis.info(terms);
-    } catch (LeaseStoreException e) {
-      warn(
-          "identity",
-          e.getMessage()
-              + "; without INFO a restart of Redis is noticed only by what it forgot, and version and"
-              + " settings cannot be seen from here");
-      return;
-    }
-    String version = info.getOrDefault("redis_version", "0");
-    String name =
-        info.containsKey("valkey_version")
-            ? "Valkey " + info.get("valkey_version")
-            : "Redis " + version;
-    if (leadingNumber(version) < OLDEST_MAJOR) {
-      fail("version", name + ": leases need Redis 5 or newer, or Valkey; upgrade it");
+  /** Nothing is made, as it would belong to whoever runs this, and not to the service. */
+  private void lookAtPlaceOf(Path nearest) {
+    if (Files.isDirectory(nearest) && Files.isWritable(nearest)) {
+      report.ok("namespace", view.where() + " does not exist yet: the first start makes it");
     } else {
-      ok("version", name);
+      report.fail(
+          "rights",
+          view.where()
+              + " does not exist, and this user cannot make it in "
+              + nearest
+              + "; make it, and give it to the user of the service");
     }
-    if (info.getOrDefault("run_id", "").isEmpty()) {
-      warn("identity", "the server does not tell its run_id: its restarts are noticed less surely");
-    } else {
-      ok("identity", "run_id can be read, so restarts and failovers are noticed");
-    }
-    if (info.getOrDefault("role", "master").equals("slave")) {
-      fail(
-          "role",
-          "it is a replica, which takes no writes; point the store at the master, or at Sentinel or"
-              + " the cluster");
-    } else {
-      ok("role", "master with " + info.getOrDefault("connected_slaves", "?") + " replicas");
-    }
-    if (info.getOrDefault("loading", "0").equals("1")) {
-      fail("loading", "it is loading its data; it serves once that is done");
-    }
-  }
-
-  private static int leadingNumber(String version) {
-    String digits = version.replaceAll("\\D.*", "");
-    return digits.isEmpty() ? 0 : Integer.parseInt(digits);
   }
 
   /** The store judges itself in the same words when a service starts. */
   private void lookAtSettings() {
     List<String> warnings = StoreView.await(store.warnings(terms));
     for (String warning : warnings) {
-      warn(topicOf(warning), warning);
+      report.warn(topicOf(warning), warning);
     }
     if (view.redis() != null) {
       for (String topic : List.of("eviction", "persistence", "replicas")) {
         if (warnings.stream().noneMatch(warning -> topicOf(warning).equals(topic))) {
-          ok(topic, "nothing to say against it, as far as it can be seen");
+          report.ok(topic, "nothing to say against it, as far as it can be seen");
         }
       }
     }
@@ -156,45 +139,45 @@ final class Examination {
             + (apart < 0 ? "behind" : "ahead of")
             + " the store's";
     if (Math.abs(apart) > terms.maxClockSkew()) {
-      fail(
+      report.fail(
           "clock",
           difference
               + ": no lease is granted beyond maxClockSkew="
               + terms.maxClockSkew()
               + "ms; set both by NTP");
     } else if (Math.abs(apart) > terms.maxClockSkew() / 2) {
-      warn(
+      report.warn(
           "clock",
           difference
               + ", and at "
               + terms.maxClockSkew()
               + "ms no lease is granted; set both by NTP");
     } else {
-      ok("clock", difference);
+      report.ok("clock", difference);
     }
     String trip = String.format("%.1fms", best / 1e6);
     if (TimeUnit.NANOSECONDS.toMillis(best) > SLOW_MILLIS) {
-      warn(
+      report.warn(
           "round trip",
           trip + " at best of " + ROUND_TRIPS + ": slow for a lease; use a store nearby");
     } else {
-      ok("round trip", trip + " at best of " + ROUND_TRIPS);
+      report.ok("round trip", trip + " at best of " + ROUND_TRIPS);
     }
   }
 
   private void lookAtNamespace() {
     Snapshot snapshot = view.read();
     if (!snapshot.exists()) {
-      ok(
+      report.ok(
           "namespace",
           "it does not exist yet: its first start waits up to "
               + terms.quarantine() / 1_000
-              + "s, unless 'init' creates it; rights to write were not tried");
+              + "s, unless 'init' creates it");
       return;
     }
     String stored = snapshot.layout();
     if (stored != null && !stored.equals(layout.toString())) {
-      fail(
+      report.fail(
           "layout",
           "the namespace has "
               + stored
@@ -203,29 +186,26 @@ final class Examination {
               + "; set SNOWFLAKE_LAYOUT to the former, or use another namespace for another table");
       return;
     }
-    ok("layout", stored == null ? "none yet: the first lease sets it" : stored);
-    lookAtSlots(snapshot);
-    if (snapshot.quarantineLeft() > 0) {
-      warn(
-          "quarantine",
-          "no new lease for another "
-              + (snapshot.quarantineLeft() + 999) / 1_000
-              + "s, as the store was empty, restarted or failed over; holders go on, so wait");
-    } else {
-      ok("quarantine", "none");
-      tryLease(snapshot);
-    }
+    report.ok("layout", stored == null ? "none yet: the first lease sets it" : stored);
+    List<Seat> seats = snapshot.seats("").stream().filter(this::isWanted).toList();
+    lookAtBlocks(seats);
+    lookAtSlots(snapshot, seats);
+    lookAtQuarantine(snapshot, seats);
   }
 
-  private void lookAtSlots(Snapshot snapshot) {
-    List<Seat> seats = snapshot.seats("");
+  private boolean isWanted(Seat seat) {
+    return (cluster == null || cluster == seat.slot().cluster())
+        && (node == null || node == seat.slot().node());
+  }
+
+  private void lookAtBlocks(List<Seat> seats) {
     List<String> blocked =
         seats.stream()
             .filter(seat -> seat.state() == SlotState.BLOCKED)
             .map(seat -> seat.slot().toString())
             .toList();
     if (!blocked.isEmpty()) {
-      warn(
+      report.warn(
           "blocked",
           blocked.size()
               + " slots are never leased, as an operator blocked them, their entries are damaged or"
@@ -234,130 +214,81 @@ final class Examination {
               + (blocked.size() > 10 ? " …" : "")
               + "; delete the lease keys that are not meant");
     }
-    long free = seats.stream().filter(seat -> seat.state() == SlotState.FREE).count();
-    String use = (seats.size() - free) + " of " + seats.size() + " slots are in use";
-    if (free == 0 && snapshot.quarantineLeft() == 0) {
-      fail(
+  }
+
+  private void lookAtSlots(Snapshot snapshot, List<Seat> seats) {
+    long taken =
+        seats.stream()
+            .filter(seat -> seat.state() != SlotState.FREE && seat.state() != SlotState.QUARANTINED)
+            .count();
+    long soon = seats.stream().filter(seat -> seat.state() == SlotState.QUARANTINED).count();
+    long free = seats.size() - taken - (snapshot.quarantineLeft() > 0 ? 0 : soon);
+    String use =
+        taken
+            + " of "
+            + seats.size()
+            + " slots"
+            + (cluster == null ? "" : " that clusterId=" + cluster)
+            + (node == null ? "" : " and nodeId=" + node)
+            + (cluster == null ? "" : " may have")
+            + " are taken";
+    if (free == 0 && node != null) {
+      report.fail(
           "slots",
-          use + ": nobody else can start; end processes, or plan for a layout with more node bits");
-    } else if (free * 100 < (long) seats.size() * FEW_PERCENT && snapshot.quarantineLeft() == 0) {
-      warn(
+          use
+              + ": that process must end first, or this one needs another pair; 'nodes' says who it"
+              + " is");
+    } else if (free == 0) {
+      report.fail(
+          "slots",
+          use
+              + ": nobody else can start; end processes that 'nodes' shows and nobody needs, or plan for"
+              + " a layout with more node bits");
+    } else if (node == null && free * 100 < (long) seats.size() * FEW_PERCENT) {
+      report.warn(
           "slots",
           use + ": few are left for a rolling deploy; plan for a layout with more node bits");
     } else {
-      ok("slots", use);
+      report.ok("slots", use);
     }
   }
 
-  /** What a service does at its start and end; an error names the right that is missing. */
-  private void tryLease(Snapshot snapshot) {
+  private void lookAtQuarantine(Snapshot snapshot, List<Seat> seats) {
+    String server = snapshot.ledger().get("srv");
+    if (snapshot.quarantineLeft() > 0) {
+      report.warn(
+          "quarantine",
+          "no new lease for another "
+              + (snapshot.quarantineLeft() + 999) / 1_000
+              + "s, as the store was empty, restarted or failed over; holders go on, so wait");
+    } else if (runId != null
+        && (!snapshot.ledger().containsKey("birth")
+            || (server != null && !server.equals("-") && !server.equals(runId)))) {
+      report.warn(
+          "quarantine",
+          "the store was restarted, failed over or lost data since the last lease: the next start waits"
+              + " "
+              + terms.quarantine() / 1_000
+              + "s; holders go on");
+    } else {
+      report.ok("quarantine", "none");
+      if (view.redis() == null) {
+        tryFreeSlot(seats);
+      }
+    }
+  }
+
+  private void tryFreeSlot(List<Seat> seats) {
     List<Slot> free = new ArrayList<>();
-    for (Seat seat : snapshot.seats("")) {
+    for (Seat seat : seats) {
       if (seat.state() == SlotState.FREE) {
         free.add(seat.slot());
       }
     }
-    if (free.isEmpty()) {
-      return;
+    if (!free.isEmpty()) {
+      Collections.shuffle(free);
+      new TrialLease(store, report)
+          .within(terms, free.subList(0, Math.min(CANDIDATES, free.size())));
     }
-    Collections.shuffle(free, random);
-    List<Slot> candidates = free.subList(0, Math.min(CANDIDATES, free.size()));
-    String token = hex(2);
-    Holder doctor =
-        new Holder(
-            "doctor",
-            ProcessHandle.current().pid(),
-            "snowlease doctor",
-            System.currentTimeMillis(),
-            "-");
-    Claim claim = new Claim(token, hex(1), System.currentTimeMillis(), -1, 0, candidates, doctor);
-    tryTo(
-        "lease",
-        () -> {
-          ClaimReply reply;
-          boolean released;
-          try {
-            reply = StoreView.await(store.claim(terms, claim));
-          } catch (LeaseStoreException e) {
-            if (e.mayHaveRun()) {
-              giveBack(new Release(token, Release.UNKNOWN_GRANT, candidates));
-            }
-            throw e;
-          }
-          if (!(reply instanceof Granted grant)) {
-            warn(
-                "lease",
-                "a trial lease was not granted: "
-                    + reply.getClass().getSimpleName()
-                    + "; try again");
-            return;
-          }
-          released =
-              StoreView.await(
-                  store.release(terms, new Release(token, grant.now() - 1, List.of(grant.slot()))));
-          if (released) {
-            ok("lease", "slot " + grant.slot() + " was leased and handed back");
-          } else {
-            warn(
-                "lease",
-                "slot "
-                    + grant.slot()
-                    + " was leased, and could not be handed back; it comes free by itself");
-          }
-        });
-  }
-
-  private void giveBack(Release release) {
-    try {
-      StoreView.await(store.release(terms, release));
-    } catch (LeaseStoreException e) {
-      warn("lease", "a trial lease may have been left: it runs out by itself");
-    }
-  }
-
-  private void tryTo(String about, Runnable look) {
-    try {
-      look.run();
-    } catch (LeaseStoreException e) {
-      String topic =
-          e.reason() == Reason.OTHER || e.reason() == Reason.UNAVAILABLE ? about : aboutOf(e);
-      String text = String.valueOf(e.getMessage());
-      if (e.reason() == Reason.WRONG_TYPE && !text.contains(terms.keyPrefix())) {
-        text += ": namespace=" + terms.namespace() + " key=" + terms.keyPrefix() + ":ledger";
-      }
-      Finding finding = new Finding(Level.FAIL, topic, text);
-      if (!findings.contains(finding)) {
-        findings.add(finding);
-      }
-    }
-  }
-
-  private static String aboutOf(LeaseStoreException e) {
-    return switch (e.reason()) {
-      case DENIED -> "rights";
-      case WRONG_TYPE -> "keys";
-      case UNSUPPORTED -> "version";
-      default -> "connection";
-    };
-  }
-
-  private void ok(String about, String text) {
-    findings.add(new Finding(Level.OK, about, text));
-  }
-
-  private void warn(String about, String text) {
-    findings.add(new Finding(Level.WARN, about, text));
-  }
-
-  private void fail(String about, @Nullable String text) {
-    findings.add(new Finding(Level.FAIL, about, String.valueOf(text)));
-  }
-
-  private String hex(int longs) {
-    StringBuilder text = new StringBuilder();
-    for (int i = 0; i < longs; i++) {
-      text.append(HexFormat.of().toHexDigits(random.nextLong()));
-    }
-    return text.toString();
   }
 }

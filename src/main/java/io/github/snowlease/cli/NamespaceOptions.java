@@ -1,10 +1,16 @@
 package io.github.snowlease.cli;
 
 import io.github.snowlease.BitLayout;
+import io.github.snowlease.LeaseStore;
 import io.github.snowlease.LeaseTerms;
 import io.github.snowlease.Snowflake;
 import io.github.snowlease.SnowflakeBuilder;
+import java.lang.reflect.Proxy;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -72,9 +78,35 @@ final class NamespaceOptions {
     return Snowflake.builder().store(store).namespace(namespace).layout(layout());
   }
 
+  /** What a service with these settings would ask for; its rules, and its words, hold here too. */
+  LeaseTerms termsOfService(UnaryOperator<SnowflakeBuilder> more) {
+    AtomicReference<LeaseTerms> seen = new AtomicReference<>();
+    // The settings are worked out where they belong, and shown to a store that only listens.
+    LeaseStore listening =
+        (LeaseStore)
+            Proxy.newProxyInstance(
+                LeaseStore.class.getClassLoader(),
+                new Class<?>[] {LeaseStore.class},
+                (proxy, method, arguments) -> {
+                  seen.set((LeaseTerms) arguments[0]);
+                  return CompletableFuture.completedFuture(true);
+                });
+    try {
+      more.apply(Snowflake.builder().store(listening).namespace(namespace).layout(layout()))
+          .createNamespace();
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), e.getMessage());
+    }
+    return Objects.requireNonNull(seen.get());
+  }
+
   /** Opens the store, to look into it. */
   StoreView open() {
-    LeaseTerms terms = terms();
+    return open(terms());
+  }
+
+  /** Opens the store with these terms. */
+  StoreView open(LeaseTerms terms) {
     try {
       return StoreView.open(this, terms);
     } catch (IllegalArgumentException e) {

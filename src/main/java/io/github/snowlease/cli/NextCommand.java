@@ -1,6 +1,7 @@
 package io.github.snowlease.cli;
 
 import io.github.snowlease.IdFormat;
+import io.github.snowlease.NoLeaseException;
 import io.github.snowlease.Snowflake;
 import io.github.snowlease.SnowflakeException;
 import java.io.PrintWriter;
@@ -24,6 +25,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = {
       "Leases a slot, mints ids, prints one a line, and hands the slot back.",
+      "With --every it keeps the slot and goes on, as a service does: to see how one behaves.",
       "Takes SNOWFLAKE_CLUSTER_ID and the other settings from the environment, as a service does."
     })
 final class NextCommand implements Callable<Integer> {
@@ -53,27 +55,56 @@ final class NextCommand implements Callable<Integer> {
       description = "How to write them: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}")
   private IdFormat form = IdFormat.DECIMAL;
 
+  @Option(
+      names = "--every",
+      paramLabel = "SECONDS",
+      description = "Mints N ids again and again, every so many seconds, until interrupted.")
+  private double everySeconds;
+
   @Override
   public Integer call() throws InterruptedException {
     if (count < 1 || count > MOST) {
       throw new ParameterException(command.commandLine(), "N must be 1 to " + MOST + ": " + count);
     }
-    PrintWriter out = command.commandLine().getOut();
     try (Snowflake ids = start()) {
-      for (int left = count; left > 0; left -= BATCH) {
-        long[] batch = new long[Math.min(left, BATCH)];
-        ids.nextIds(batch);
-        for (long id : batch) {
-          out.println(form.format(id));
-        }
+      if (everySeconds <= 0) {
+        print(ids);
+      } else {
+        goOn(ids);
       }
     }
-    out.flush();
     return SnowleaseCommand.OK;
   }
 
+  /** Prints count ids; returns whether somebody still reads them. */
+  private boolean print(Snowflake ids) {
+    PrintWriter out = command.commandLine().getOut();
+    for (int left = count; left > 0; left -= BATCH) {
+      long[] batch = new long[Math.min(left, BATCH)];
+      ids.nextIds(batch);
+      for (long id : batch) {
+        out.println(form.format(id));
+      }
+    }
+    return !out.checkError();
+  }
+
+  private void goOn(Snowflake ids) throws InterruptedException {
+    boolean isRead = true;
+    while (isRead) {
+      try {
+        isRead = print(ids);
+      } catch (NoLeaseException e) {
+        // As a service would: it says so, and asks again.
+        command.commandLine().getErr().println(e.getMessage());
+      }
+      TimeUnit.MILLISECONDS.sleep(Math.max(1, Math.round(everySeconds * 1_000)));
+    }
+  }
+
   private Snowflake start() throws InterruptedException {
-    CompletableFuture<Snowflake> starting = options.builder().startAsync();
+    CompletableFuture<Snowflake> starting =
+        options.builder().closeOnJvmExit(everySeconds > 0).startAsync();
     try {
       try {
         return starting.get(HINT_AFTER_SECONDS, TimeUnit.SECONDS);

@@ -1,6 +1,7 @@
 package io.github.snowlease.cli;
 
 import io.github.snowlease.BitLayout;
+import io.github.snowlease.LeaseStoreException;
 import io.github.snowlease.Slot;
 import io.github.snowlease.cli.Snapshot.Seat;
 import java.io.PrintWriter;
@@ -9,6 +10,7 @@ import java.net.UnknownHostException;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -28,10 +30,21 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "nodes",
     mixinStandardHelpOptions = true,
-    description = "Draws all slots as a map, and lists who holds them.")
+    description = {
+      "Draws all slots as a map, and lists who holds them.",
+      "",
+      "Those held on this host, as HOSTNAME or the system names it, are M: in containers, each of"
+          + " which is a host of its own, that is none. UNTIL is the end of the time in which the"
+          + " holder may mint; it moves on with each renewal. A process that was killed keeps its slot"
+          + " until then, and a few seconds more.",
+      "While --watch goes on, a store that cannot be reached is tried again."
+    })
 final class NodesCommand implements Callable<Integer> {
   private static final int ROW = 64;
   private static final int GROUP = 8;
+
+  /** With this, a holder with a short host name fits into 80 columns. */
+  private static final int LONGEST_APP = 16;
 
   @Spec
   @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -59,11 +72,9 @@ final class NodesCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     try (StoreView view = options.open()) {
-      int drawn = 0;
-      while (true) {
-        show(view, drawn > 0);
-        drawn++;
-        if (watchSeconds <= 0 || drawn == times) {
+      for (int drawn = 1; ; drawn++) {
+        boolean isRead = show(view, drawn > 1);
+        if (watchSeconds <= 0 || drawn == times || !isRead) {
           return SnowleaseCommand.OK;
         }
         TimeUnit.MILLISECONDS.sleep(Math.max(100, Math.round(watchSeconds * 1_000)));
@@ -71,30 +82,40 @@ final class NodesCommand implements Callable<Integer> {
     }
   }
 
-  private void show(StoreView view, boolean again) {
+  /** Shows the namespace as it is now; returns whether somebody still looks. */
+  private boolean show(StoreView view, boolean again) {
     PrintWriter out = command.commandLine().getOut();
-    Snapshot snapshot = view.read();
-    List<Seat> seats = snapshot.seats(thisHost());
-    if (json) {
-      out.println(Json.of(asMap(snapshot, seats)));
-    } else {
-      Ansi ansi = command.commandLine().getColorScheme().ansi();
-      StringBuilder screen = new StringBuilder();
-      if (ansi.enabled() && watchSeconds > 0) {
-        screen.append("\u001b[H\u001b[2J");
-      } else if (again) {
-        screen.append('\n');
+    try {
+      Snapshot snapshot = view.read();
+      List<Seat> seats = snapshot.seats(thisHost());
+      if (json) {
+        out.println(Json.of(asMap(snapshot, seats)));
+      } else {
+        Ansi ansi = command.commandLine().getColorScheme().ansi();
+        StringBuilder screen = new StringBuilder();
+        if (ansi.enabled() && watchSeconds > 0) {
+          screen.append("\u001b[H\u001b[2J");
+        } else if (again) {
+          screen.append('\n');
+        }
+        draw(screen, ansi, view, snapshot, seats);
+        out.print(screen);
       }
-      draw(screen, ansi, view, snapshot, seats);
-      out.print(screen);
+    } catch (LeaseStoreException e) {
+      if (watchSeconds <= 0) {
+        throw e;
+      }
+      // Whoever watches wants to see it come back.
+      command.commandLine().getErr().println(e.getMessage());
     }
-    out.flush();
+    return !out.checkError();
   }
 
   private void draw(
       StringBuilder screen, Ansi ansi, StoreView view, Snapshot snapshot, List<Seat> seats) {
     BitLayout layout = options.layout();
-    line(screen, "Slots of " + view.where() + ", layout " + layout);
+    line(screen, "Slots of " + view.where());
+    line(screen, "Layout   " + layout);
     if (!snapshot.exists()) {
       line(screen, "Nobody has leased a slot here yet; 'init' creates the namespace.");
     } else if (snapshot.layout() != null && !snapshot.layout().equals(layout.toString())) {
@@ -181,8 +202,8 @@ final class NodesCommand implements Callable<Integer> {
                   : seat.state().name().toLowerCase(Locale.ROOT),
               seat.value("host"),
               seat.value("pid"),
-              seat.value("app"),
-              seat.value("since"),
+              shortened(seat.value("app")),
+              toTheMinute(seat.value("since")),
               seat.until() < 0 ? "-" : relative(seat.until() - snapshot.now()),
               age(snapshot, seat)
             });
@@ -258,6 +279,24 @@ final class NodesCommand implements Callable<Integer> {
     }
   }
 
+  /** Keeps the name of a jar, and the end of a class's; --json has all of it. */
+  private static String shortened(String app) {
+    if (app.length() <= LONGEST_APP) {
+      return app;
+    }
+    return app.endsWith(".jar")
+        ? app.substring(0, LONGEST_APP - 1) + "…"
+        : "…" + app.substring(app.length() - LONGEST_APP + 1);
+  }
+
+  private static String toTheMinute(String since) {
+    try {
+      return Instant.parse(since).truncatedTo(ChronoUnit.MINUTES).toString().replace(":00Z", "Z");
+    } catch (DateTimeException e) {
+      return since;
+    }
+  }
+
   private static String relative(long millis) {
     return millis >= 0 ? "in " + seconds(millis) : seconds(-millis) + " ago";
   }
@@ -286,12 +325,7 @@ final class NodesCommand implements Callable<Integer> {
   }
 
   private static String paint(Ansi ansi, SlotState state, String text) {
-    // Not through markup, as a host's name might look like it.
-    return ansi.enabled()
-        ? Ansi.Style.on(Ansi.Style.parse(state.style))
-            + text
-            + Ansi.Style.off(Ansi.Style.parse(state.style))
-        : text;
+    return Paint.on(ansi, state.style, text);
   }
 
   private static void line(StringBuilder screen, String text) {

@@ -10,8 +10,8 @@ enum SlotState {
   OTHER('#', "bold,cyan", "held elsewhere"),
   /** Nobody holds it, and it cannot be leased yet. */
   QUARANTINED('~', "yellow", "quarantined: ids of its last holder may be that new"),
-  /** Its window has ended, and it was never handed back: its holder died or froze. */
-  STALE('!', "bold,magenta", "stale: its holder died or froze"),
+  /** Its holder died or froze without handing it back; it is free some seconds after its window. */
+  STALE('!', "bold,magenta", "stale: its holder died or froze, and it is free soon"),
   /** Blocked by an operator, or its entry is damaged: it is never leased. */
   BLOCKED('x', "bold,red", "blocked by an operator, or damaged");
 

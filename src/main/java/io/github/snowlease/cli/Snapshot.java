@@ -106,6 +106,11 @@ record Snapshot(long now, Map<String, String> ledger, Map<Slot, Lease> leases, L
       return new Seat(slot, waits ? SlotState.QUARANTINED : SlotState.FREE, until, null);
     }
     boolean dead = lease != null && Boolean.FALSE.equals(lease.isAlive);
+    if (now >= freeAt(until) && (lease == null || dead)) {
+      // Never handed back, and free again all the same.
+      return new Seat(
+          slot, quarantineLeft() > 0 ? SlotState.QUARANTINED : SlotState.FREE, until, null);
+    }
     if (now > until || dead) {
       return new Seat(slot, SlotState.STALE, until, lease);
     }

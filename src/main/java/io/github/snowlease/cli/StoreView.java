@@ -57,6 +57,11 @@ final class StoreView implements AutoCloseable {
       LeaseStore store = files.open(options.store(), terms);
       return new StoreView(store, terms, options.layout(), null, inspector);
     }
+    if (options.scheme().equals("none")) {
+      throw new IllegalArgumentException(
+          "store=none keeps no leases, so there is nothing to see, create or take back: name a Redis"
+              + " or a folder with --store or SNOWFLAKE_STORE");
+    }
     throw new IllegalArgumentException(
         "store must be a URI of Redis or a folder, such as redis://localhost:6379 or file:slots; see"
             + " SNOWFLAKE_STORE");
@@ -74,6 +79,10 @@ final class StoreView implements AutoCloseable {
     return redis;
   }
 
+  @Nullable FolderInspector folder() {
+    return folder;
+  }
+
   /** Where the namespace is, without secrets. */
   String where() {
     // Stores show as Kind[place].
@@ -83,10 +92,16 @@ final class StoreView implements AutoCloseable {
     return "namespace " + terms.namespace() + " in " + place;
   }
 
+  /** Reads the ledger and the clock, and no leases. */
+  Snapshot glance() {
+    return new Snapshot(await(store.time(terms)), ledger(), Map.of(), List.of());
+  }
+
   /** Reads everything that there is to know. */
   Snapshot read() {
     Map<String, String> ledger = ledger();
-    long now = await(store.time(terms));
+    // A folder that does not exist is not made only to ask it for the time.
+    long now = isMissingFolder() ? System.currentTimeMillis() : await(store.time(terms));
     List<Slot> slots = slots();
     Map<Slot, Snapshot.Lease> leases = new HashMap<>();
     if (redis != null) {
@@ -104,6 +119,11 @@ final class StoreView implements AutoCloseable {
                       slot, new Snapshot.Lease(lease.text(), lease.isBlock(), lease.isAlive())));
     }
     return new Snapshot(now, ledger, leases, slots);
+  }
+
+  /** Whether leases would be kept in a folder that nobody has made yet. */
+  boolean isMissingFolder() {
+    return folder != null && !folder.exists(terms);
   }
 
   /** Reads the fields of the ledger alone. */

@@ -38,6 +38,29 @@ public final class FolderInspector {
   }
 
   /**
+   * Says whether the namespace has a folder.
+   *
+   * @param terms names the namespace
+   * @return whether it exists
+   */
+  public boolean exists(LeaseTerms terms) {
+    return Files.exists(new NamespaceFolder(root, terms).path());
+  }
+
+  /**
+   * Finds the folder in which the first start would make what is missing.
+   *
+   * @return the nearest folder above that exists
+   */
+  public Path nearest() {
+    Path found = root;
+    while (!Files.exists(found) && found.getParent() != null) {
+      found = found.getParent();
+    }
+    return found;
+  }
+
+  /**
    * Reads all fields of the ledger.
    *
    * @param terms names the namespace

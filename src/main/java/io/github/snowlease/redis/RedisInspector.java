@@ -119,7 +119,32 @@ public final class RedisInspector {
    * @throws LeaseStoreException if Redis does not answer, or refuses
    */
   public Map<String, String> info(LeaseTerms terms) {
-    String text = await(terms, (peer, exchange) -> exchange.track(peer.commands().info()));
+    // In a cluster, of the node that keeps the namespace: the others are nobody's concern.
+    return fields(
+        await(
+            terms,
+            (peer, exchange) ->
+                peer.writer(Keys.ledger(terms))
+                    .thenCompose(node -> exchange.track(node.commands().info()))));
+  }
+
+  /**
+   * Reads what a node tells of its cluster.
+   *
+   * @param terms names the namespace
+   * @return the fields of CLUSTER INFO
+   * @throws LeaseStoreException if Redis does not answer, or refuses
+   */
+  public Map<String, String> clusterInfo(LeaseTerms terms) {
+    return fields(
+        await(
+            terms,
+            (peer, exchange) ->
+                peer.writer(Keys.ledger(terms))
+                    .thenCompose(node -> exchange.track(node.commands().clusterInfo()))));
+  }
+
+  private static Map<String, String> fields(String text) {
     Map<String, String> fields = new HashMap<>();
     text.lines()
         .filter(line -> !line.startsWith("#") && line.indexOf(':') > 0)
@@ -129,6 +154,39 @@ public final class RedisInspector {
                     line.substring(0, line.indexOf(':')),
                     line.substring(line.indexOf(':') + 1).strip()));
     return fields;
+  }
+
+  /**
+   * Sends a script by its source, as the store does when Redis has forgotten it: after a restart, a
+   * failover or a SCRIPT FLUSH.
+   *
+   * @param terms names the namespace
+   * @throws LeaseStoreException if Redis does not answer, or refuses
+   */
+  public void evaluate(LeaseTerms terms) {
+    String unused =
+        await(
+            terms,
+            (peer, exchange) ->
+                exchange.track(
+                    peer.commands()
+                        .<String>eval(
+                            Script.TIME.text(),
+                            ScriptOutputType.VALUE,
+                            Keys.of(terms, List.of()))));
+  }
+
+  /**
+   * Deletes what a namespace keeps, which must be one that nobody else knows of.
+   *
+   * @param terms names the namespace
+   * @param slots the slots that were leased
+   * @throws LeaseStoreException if Redis does not answer, or refuses
+   */
+  public void drop(LeaseTerms terms, List<Slot> slots) {
+    Long unused =
+        await(
+            terms, (peer, exchange) -> exchange.track(peer.commands().del(Keys.of(terms, slots))));
   }
 
   /**

@@ -1,7 +1,10 @@
 package io.github.snowlease.cli;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
@@ -24,6 +27,22 @@ record CommandRun(int code, String out, String err) {
   /** Runs a command in this process, as on a terminal. */
   static CommandRun inColour(String... arguments) {
     return run(Help.Ansi.ON, arguments);
+  }
+
+  /**
+   * Runs a command whose output nobody reads, as after {@code | head -1}; returns its exit code.
+   */
+  static int unread(String... arguments) {
+    OutputStream closed =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("Broken pipe");
+          }
+        };
+    return SnowleaseCommand.commandLine()
+        .setOut(new PrintWriter(closed, false, StandardCharsets.UTF_8))
+        .execute(arguments);
   }
 
   private static CommandRun run(Help.Ansi ansi, String... arguments) {
