@@ -67,6 +67,10 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
 
   boolean isDead;
   boolean closeRequested;
+
+  /** Its host's wall clock was stepped since its last beat. */
+  boolean hasUnnoticedClockStep;
+
   boolean isTerminated;
 
   /** The copy of a frozen machine serves no requests before its first beat. */
@@ -228,6 +232,7 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
       return;
     }
     leaseThreadWoken = false;
+    hasUnnoticedClockStep = false;
     long wakeAt = poll();
     servesRequests = true;
     if (manager.isTerminated()) {

@@ -56,6 +56,24 @@ class SimulationLimitsTest {
         });
   }
 
+  /**
+   * Fault set ALL_TOGETHER, seed 367583: the host's clock is set back, and before the next beat the
+   * process is copied and sleeps for as long, so that the copy's clocks show no gap.
+   */
+  @Test
+  void aCopyWhoseGapIsHiddenByAStepOfTheClock() throws InterruptedException {
+    assertMintsTwice(
+        world -> {
+          SimProcess original = world.startOn(0);
+          world.runForSeconds(10);
+          original.wallOffsetMillis -= 20_000;
+          SimProcess.Snapshot snapshot = original.snapshot();
+          world.runForSeconds(20);
+          world.thaw(snapshot);
+          world.runForSeconds(5);
+        });
+  }
+
   /** Until one of two copies has renewed, and the other one tried to, both mint. */
   @Test
   void aCopyOfARunningProcessUntilItRenews() throws InterruptedException {

@@ -66,6 +66,7 @@ final class Examination {
       report.fail("connection", e);
       if (e.reason() == Reason.UNREACHABLE
           || e.reason() == Reason.UNAUTHENTICATED
+          || e.reason() == Reason.UNAVAILABLE // it would say the same to every other question
           || e.reason() == Reason.NO_REPLY) {
         return report.findings();
       }

@@ -14,28 +14,35 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A process that leases a slot and mints: on as many threads as its first argument says, each into
  * a file of its own in the directory that the second one names. Told "where", it says its slot and
- * how many ids it has minted; told "halt", it ends the threads. Without threads it only mints one
- * id.
+ * how many ids it has minted, and how many calls failed; told "halt", it ends the threads. Without
+ * threads it only mints one id. A third argument makes them wait so many microseconds after each 16
+ * ids.
  */
 final class MintingProcess {
   private final Snowflake ids;
   private final AtomicLong minted = new AtomicLong();
+  private final AtomicLong failed = new AtomicLong();
+  private final long pauseMicros;
   private volatile boolean halted;
 
-  private MintingProcess(Snowflake ids) {
+  private MintingProcess(Snowflake ids, long pauseMicros) {
     this.ids = ids;
+    this.pauseMicros = pauseMicros;
   }
 
   public static void main(String[] arguments) throws IOException, InterruptedException {
     int count = Integer.parseInt(arguments[0]);
     try (Snowflake ids = Snowflake.start()) {
       ids.nextId();
-      MintingProcess process = new MintingProcess(ids);
+      MintingProcess process =
+          new MintingProcess(ids, arguments.length > 2 ? Long.parseLong(arguments[2]) : 0);
       process.say("started");
       List<Thread> threads = new ArrayList<>();
       for (int i = 0; i < count; i++) {
@@ -59,7 +66,7 @@ final class MintingProcess {
   }
 
   private void mintInto(Path path) {
-    long[] chunk = new long[256];
+    long[] chunk = new long[pauseMicros > 0 ? 16 : 256];
     try (FileChannel file = IdFile.open(path)) {
       while (!halted) {
         int filled = 0;
@@ -69,10 +76,13 @@ final class MintingProcess {
             filled++;
           }
         } catch (NoLeaseException e) {
-          Thread.onSpinWait(); // and asks again
+          failed.incrementAndGet(); // and asks again
         }
         IdFile.append(file, chunk, filled);
         minted.addAndGet(filled);
+        if (pauseMicros > 0) {
+          LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(pauseMicros));
+        }
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -81,6 +91,6 @@ final class MintingProcess {
 
   private void say(String word) {
     String slot = ids.status().slot().map(Slot::toString).orElse("none");
-    System.out.println(word + " " + slot + " " + minted);
+    System.out.println(word + " " + slot + " " + minted + " " + failed);
   }
 }

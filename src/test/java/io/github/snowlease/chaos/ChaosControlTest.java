@@ -35,7 +35,9 @@ class ChaosControlTest {
     settings.put("SNOWFLAKE_NODE_ID", "0");
     settings.put("SNOWFLAKE_TRUST_EMPTY_REDIS", "true");
     // So that the first holder does not renew before the second has claimed.
-    settings.put("SNOWFLAKE_HEARTBEAT_INTERVAL", "8s");
+    settings.put("SNOWFLAKE_LEASE_TTL", "120s");
+    settings.put("SNOWFLAKE_ACQUIRE_TIMEOUT", "140s");
+    settings.put("SNOWFLAKE_HEARTBEAT_INTERVAL", "22s");
     try (Minter first = start(1, redis, settings)) {
       awaitMinting(first);
       redis.command("FLUSHALL");

@@ -11,6 +11,7 @@ import io.lettuce.core.RedisCredentialsProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -138,7 +139,8 @@ final class ChaosMinter {
         failedSince = true;
         record.setCounter(IdRecord.FAILED_CALLS, record.counter(IdRecord.FAILED_CALLS) + 1);
       }
-      TimeUnit.MILLISECONDS.sleep(ROUND_MILLIS);
+      // At random, so that two processes do not take turns for ever.
+      TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(2 * ROUND_MILLIS));
     }
   }
 }

@@ -9,6 +9,7 @@ import io.github.snowlease.LeaseStore.Renewed;
 import io.github.snowlease.LeaseStoreContract;
 import io.github.snowlease.LeaseStoreException;
 import io.github.snowlease.LeaseTerms;
+import io.github.snowlease.testing.RedisCluster;
 import io.github.snowlease.testing.RedisServer;
 import io.github.snowlease.testing.RespClient;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -32,7 +33,7 @@ class RedisClusterTest extends LeaseStoreContract {
 
   @BeforeAll
   static void start() {
-    cluster = new RedisCluster();
+    cluster = RedisCluster.launch();
     store = RedisLeaseStore.builder().uri(cluster.seed().uri()).build();
     // A cold client learns of three nodes.
     await()

@@ -146,6 +146,11 @@ public final class RedisServer implements AutoCloseable {
     return backend.log();
   }
 
+  /** Whether it runs, frozen or not. */
+  boolean isRunning() {
+    return backend.isRunning();
+  }
+
   /** Ends Redis in good order, by a SIGTERM; returns when it has ended. */
   public void stop() {
     resume();
