@@ -106,6 +106,7 @@ final class NodeLeaseManager {
 
   private long graceEndsAt;
   private boolean quarantineTold;
+  private boolean fullTold;
   private boolean storeIsBehind;
   private long seenRev;
   private long renewedAt;
@@ -347,6 +348,9 @@ final class NodeLeaseManager {
   private void onLedger(Map<Slot, LedgerEntry> ledger, long sentAt, long receivedAt) {
     succeeded();
     search.onLedger(ledger, clock.estimateAt(receivedAt));
+    if (search.candidates() == null) {
+      tellFull();
+    }
     dueIn(receivedAt, search.delayMillis());
   }
 
@@ -358,6 +362,9 @@ final class NodeLeaseManager {
       succeeded();
       seenRev = Math.max(seenRev, full.rev());
       search.onFull(full);
+      if (range.isPinned()) {
+        tellFull();
+      }
       dueIn(receivedAt, search.delayMillis());
       if (search.isTaken() && !everHeld) {
         failStart(reasonForNoLease());
@@ -415,6 +422,15 @@ final class NodeLeaseManager {
       // First: whoever waits for the start may ask at once how the lease stands.
       status = describe(receivedAt);
       started.complete(null);
+    }
+  }
+
+  /** Whoever waits for a start to end should know why, before the time is up. */
+  private void tellFull() {
+    SnowflakeException full = search.exhausted();
+    if (!everHeld && !fullTold && full != null) {
+      fullTold = true;
+      log.startFails(full, timings.acquireTimeoutMillis());
     }
   }
 

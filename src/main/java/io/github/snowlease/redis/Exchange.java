@@ -128,14 +128,7 @@ final class Exchange<T> {
 
   private void deadlineCame() {
     if (decided.compareAndSet(false, true)) {
-      fail(
-          new LeaseStoreException(
-              Reason.UNREACHABLE,
-              link.where()
-                  + " cannot be reached: no connection within "
-                  + terms.commandTimeout()
-                  + "ms; check that it runs, and the way to it",
-              null));
+      fail(RedisErrors.tooSlow(link.where(), terms));
     } else {
       fail(RedisErrors.noReply(link.where(), terms, null));
     }

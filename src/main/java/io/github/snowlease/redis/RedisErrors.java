@@ -14,7 +14,9 @@ import io.github.snowlease.LeaseStoreException.Reason;
 import io.github.snowlease.LeaseTerms;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.cluster.PartitionSelectorException;
 import java.io.IOException;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -37,6 +39,9 @@ final class RedisErrors {
 
   /** Redis repeats the arguments of an unknown command, and AUTH has a password among them. */
   private static final Pattern ARGUMENTS = Pattern.compile("(?i),? with args beginning with.*");
+
+  /** A connection that was ended by the other side. */
+  private static final Pattern BROKEN = Pattern.compile("(?i)reset|closed|broken pipe|prematurely");
 
   private static final Pattern DENIED_COMMAND = Pattern.compile("run the '([^']+)' command");
   private static final Pattern UNKNOWN_COMMAND =
@@ -65,6 +70,14 @@ final class RedisErrors {
               "no password is set",
               UNAUTHENTICATED,
               "it has no password; take the one out of the store's URI, or set one in Redis"),
+          new Rule(
+              "DB index is out of range",
+              UNSUPPORTED,
+              "it has no database of this number; correct the one at the end of the store's URI"),
+          new Rule(
+              "SELECT is not allowed in cluster mode",
+              UNSUPPORTED,
+              "a cluster has database 0 only; take the number off the end of the store's URI"),
           new Rule(
               "protected mode",
               UNAUTHENTICATED,
@@ -132,13 +145,45 @@ final class RedisErrors {
     }
     Throwable root = chain(failure).get(chain(failure).size() - 1);
     String detail = root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
+    if (isNoRedis(root)) {
+      return new LeaseStoreException(
+          UNSUPPORTED,
+          where + ": what answers there is no Redis; check the host and the port",
+          harmless(failure));
+    }
+    String advice = "check that it runs, and the way to it";
+    if (root instanceof UnknownHostException) {
+      advice = "check the name of the host, and that this machine can look it up";
+    } else if (detail.contains("using sentinel")) {
+      advice =
+          "the Sentinels know no master of that name, or none answers; check the name after #, and"
+              + " that they run";
+    } else if (where.contains(" redis:") && BROKEN.matcher(detail).find()) {
+      advice += "; if it demands TLS on this port, use rediss://";
+    }
+    return new LeaseStoreException(
+        UNREACHABLE,
+        where + " cannot be reached (" + oneLine(detail) + "): " + advice,
+        harmless(failure));
+  }
+
+  /** No connection came about in time. */
+  static LeaseStoreException tooSlow(String where, LeaseTerms terms) {
+    // A server without TLS waits for the end of the line that it takes a handshake for.
+    boolean tls = where.contains(" rediss");
     return new LeaseStoreException(
         UNREACHABLE,
         where
-            + " cannot be reached ("
-            + oneLine(detail)
-            + "): check that it runs, and the way to it",
-        harmless(failure));
+            + " cannot be reached: no connection within "
+            + terms.commandTimeout()
+            + "ms; check that it runs, and the way to it"
+            + (tls ? "; if it does not speak TLS on this port, use redis:// or its TLS port" : ""),
+        null);
+  }
+
+  /** Whether bytes came that no Redis sends. */
+  private static boolean isNoRedis(Throwable failure) {
+    return String.valueOf(failure.getMessage()).startsWith("Invalid first byte");
   }
 
   /** Translates what came of a question that was sent. */
@@ -156,6 +201,9 @@ final class RedisErrors {
     }
     List<Throwable> chain = chain(failure);
     Throwable root = chain.get(chain.size() - 1);
+    if (root instanceof PartitionSelectorException) {
+      return noNode(where, harmless(failure));
+    }
     if (root instanceof RedisException
         || root instanceof IOException
         || root instanceof CancellationException) {
@@ -163,6 +211,16 @@ final class RedisErrors {
     }
     return new LeaseStoreException(
         OTHER, where + " failed: " + oneLine(String.valueOf(root)), harmless(failure));
+  }
+
+  /** The cluster has no node for the namespace. */
+  static LeaseStoreException noNode(String where, @Nullable Throwable cause) {
+    return new LeaseStoreException(
+        UNAVAILABLE,
+        where
+            + ": no node of the cluster serves the namespace's hash slot now; if it lasts, look at"
+            + " CLUSTER INFO",
+        cause);
   }
 
   /** No reply came in time, or the connection broke before it came. */
@@ -213,7 +271,8 @@ final class RedisErrors {
       if (t instanceof LeaseStoreException translated) {
         return translated;
       }
-      if (t instanceof RedisCommandExecutionException && t.getMessage() != null) {
+      if (t.getMessage() != null
+          && (t instanceof RedisCommandExecutionException || isFarewell(t))) {
         return reply(t, where, keyPrefix);
       }
       if (t instanceof SSLException) {
@@ -230,6 +289,14 @@ final class RedisErrors {
       }
     }
     return null;
+  }
+
+  /** Whether Redis said this unasked, before it closed the connection. */
+  private static boolean isFarewell(Throwable failure) {
+    String text = String.valueOf(failure.getMessage());
+    return failure instanceof RedisException
+        && (text.startsWith("DENIED Redis is running in protected mode")
+            || text.startsWith("ERR max number of clients"));
   }
 
   /** Whether Lettuce refuses a unix socket, for which Java's own channels do not serve it. */

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class ServerCheck {
   private static final int OLDEST_MAJOR = 5;
   private static final Pattern VERSION = Pattern.compile("(?m)^redis_version:((\\d+)\\S*)");
+  private static final Pattern SENTINEL = Pattern.compile("(?m)^redis_mode:sentinel\\b");
   private static final Pattern CLUSTER = Pattern.compile("(?m)^redis_mode:cluster\\b");
 
   private ServerCheck() {}
@@ -46,6 +47,15 @@ final class ServerCheck {
                   + " is Redis "
                   + version.group(1)
                   + ", and leases need Redis 5 or newer, or Valkey: upgrade it",
+              null));
+    }
+    if (SENTINEL.matcher(info).find()) {
+      return CompletableFuture.failedFuture(
+          new LeaseStoreException(
+              Reason.UNSUPPORTED,
+              where
+                  + " is a Sentinel, which keeps no leases: use redis-sentinel://host:port#name with"
+                  + " the name of the master that it watches",
               null));
     }
     return CompletableFuture.completedFuture(CLUSTER.matcher(info).find());
