@@ -53,6 +53,12 @@ final class RedisErrors {
   /** In this order: a text may carry several signs, and the first that fits is the cause. */
   private static final List<Rule> RULES =
       List.of(
+          // First: its text speaks of passwords too.
+          new Rule(
+              "protected mode",
+              UNAUTHENTICATED,
+              "it is in protected mode and lets in only local clients; set a password or bind address"
+                  + " in Redis"),
           new Rule(
               "NOAUTH",
               UNAUTHENTICATED,
@@ -78,11 +84,6 @@ final class RedisErrors {
               "SELECT is not allowed in cluster mode",
               UNSUPPORTED,
               "a cluster has database 0 only; take the number off the end of the store's URI"),
-          new Rule(
-              "protected mode",
-              UNAUTHENTICATED,
-              "it is in protected mode and lets in only local clients; set a password or bind address"
-                  + " in Redis"),
           new Rule(
               "WRONGTYPE",
               WRONG_TYPE,

@@ -2,6 +2,7 @@ package io.github.snowlease.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import ch.qos.logback.classic.Logger;
@@ -10,6 +11,7 @@ import ch.qos.logback.core.AppenderBase;
 import io.github.snowlease.Snowflake;
 import io.github.snowlease.SnowflakeException;
 import io.github.snowlease.testing.Certificates;
+import io.github.snowlease.testing.JavaProcess;
 import io.github.snowlease.testing.RedisServer;
 import io.github.snowlease.testing.RespClient;
 import io.lettuce.core.cluster.SlotHash;
@@ -133,7 +135,7 @@ class MisconfiguredRedisTest {
               RedisServer node = test.server("cluster-enabled yes");
               addSlots(node, IntStream.range(0, SlotHash.SLOT_COUNT));
               await().until(() -> node.command("CLUSTER", "INFO").contains("cluster_state:ok"));
-              return node.uri();
+              return test.created(node.uri());
             }),
         of(
             "19 a cluster that does not serve the slot",
@@ -329,7 +331,7 @@ class MisconfiguredRedisTest {
             test -> with(":" + SECRET, "redis://127.0.0.1:1")),
         of(
             "a port where a web server listens",
-            List.of("no Redis", "check the port"),
+            List.of("what answers there is no Redis", "check the host and the port"),
             "FAIL connection|FAIL version",
             test -> "redis://127.0.0.1:" + test.answering("HTTP/1.1 400 Bad Request\r\n\r\n")),
         of(
@@ -460,6 +462,33 @@ class MisconfiguredRedisTest {
         with(user(Stream.concat(rights(), Stream.of("+info")).toArray(String[]::new)), healthy());
     CommandRun run = doctor(uri);
     assertThat(run.code()).as(run.out()).isZero();
+  }
+
+  /** Redis's clock cannot be set, so it is that of another process, which starts and says so. */
+  @Test
+  void a_host_whose_clock_is_wrong_says_so_at_its_start() throws IOException {
+    Path library;
+    try (Stream<Path> places = Files.list(Path.of("/usr/lib"))) {
+      library =
+          places
+              .map(place -> place.resolve("faketime/libfaketime.so.1"))
+              .filter(Files::exists)
+              .findFirst()
+              .orElse(Path.of("none"));
+    }
+    assumeTrue(Files.exists(library), "libfaketime is not installed");
+    healthy();
+    try (JavaProcess service =
+        JavaProcess.of(SnowleaseCommand.class)
+            .arguments("next", "--store", redis.uri(), "--namespace", namespace)
+            .environment("LD_PRELOAD", library.toString())
+            .environment("FAKETIME", "+60s")
+            .environment("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+            .environment("FAKETIME_FORCE_MONOTONIC_FIX", "0")
+            .start()) {
+      String line = service.readLine(Duration.ofSeconds(60));
+      assertOneLine(List.of(line), List.of("No lease yet", "clock", "maxClockSkew=5000ms"));
+    }
   }
 
   // ---- What is asserted
