@@ -16,7 +16,8 @@ enum Setting {
   MAX_CLOCK_SKEW("maxClockSkew", "5s", "SNOWFLAKE_MAX_CLOCK_SKEW"),
   MIN_REPLICAS("minReplicas", "0", "SNOWFLAKE_MIN_REPLICAS"),
   TRUST_EMPTY_REDIS("trustEmptyRedis", "false", "SNOWFLAKE_TRUST_EMPTY_REDIS"),
-  LAYOUT("layout", "standard", "SNOWFLAKE_LAYOUT");
+  LAYOUT("layout", "standard", "SNOWFLAKE_LAYOUT"),
+  ORDERING("ordering", "total", "SNOWFLAKE_ORDERING");
 
   /** The name in the builder and in messages. */
   final String title;

@@ -94,7 +94,8 @@ class SettingsTest {
             "snowflake.max-clock-skew SNOWFLAKE_MAX_CLOCK_SKEW 5s",
             "snowflake.min-replicas SNOWFLAKE_MIN_REPLICAS 0",
             "snowflake.trust-empty-redis SNOWFLAKE_TRUST_EMPTY_REDIS false",
-            "snowflake.layout SNOWFLAKE_LAYOUT standard");
+            "snowflake.layout SNOWFLAKE_LAYOUT standard",
+            "snowflake.ordering SNOWFLAKE_ORDERING total");
   }
 
   /** A value of each setting that differs from its default and is legal on its own. */
@@ -112,6 +113,7 @@ class SettingsTest {
       case MIN_REPLICAS -> "2";
       case TRUST_EMPTY_REDIS -> "true";
       case LAYOUT -> "twitter";
+      case ORDERING -> "per-thread";
     };
   }
 
@@ -123,6 +125,7 @@ class SettingsTest {
           Settings.duration(text(setting));
       case TRUST_EMPTY_REDIS -> true;
       case LAYOUT -> BitLayout.twitter();
+      case ORDERING -> Ordering.PER_THREAD;
     };
   }
 
@@ -141,6 +144,7 @@ class SettingsTest {
       case MIN_REPLICAS -> settings.terms.minReplicas();
       case TRUST_EMPTY_REDIS -> settings.terms.trustEmptyStore();
       case LAYOUT -> settings.layout;
+      case ORDERING -> settings.ordering;
     };
   }
 
@@ -564,6 +568,7 @@ class SettingsTest {
     setters.put("maxClockSkew", b -> b.maxClockSkew(Duration.ofSeconds(5)));
     setters.put("minReplicas", b -> b.minReplicas(0));
     setters.put("trustEmptyRedis", b -> b.trustEmptyRedis(false));
+    setters.put("ordering", b -> b.ordering(Ordering.TOTAL));
     setters.put("listener", b -> b.listener(event -> {}));
     assertThat(setters).hasSize(Setting.values().length + 1);
     setters.forEach(
