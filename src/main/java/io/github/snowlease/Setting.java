@@ -17,7 +17,8 @@ enum Setting {
   MIN_REPLICAS("minReplicas", "0", "SNOWFLAKE_MIN_REPLICAS"),
   TRUST_EMPTY_REDIS("trustEmptyRedis", "false", "SNOWFLAKE_TRUST_EMPTY_REDIS"),
   CLOSE_ON_JVM_EXIT("closeOnJvmExit", "false", "SNOWFLAKE_CLOSE_ON_JVM_EXIT"),
-  LAYOUT("layout", "standard", "SNOWFLAKE_LAYOUT");
+  LAYOUT("layout", "standard", "SNOWFLAKE_LAYOUT"),
+  ORDERING("ordering", "total", "SNOWFLAKE_ORDERING");
 
   /** The name in the builder and in messages. */
   final String title;

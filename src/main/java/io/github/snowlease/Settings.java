@@ -50,6 +50,7 @@ final class Settings {
   final LeaseTerms terms;
   final LeaseTimings timings;
   final boolean closeOnJvmExit;
+  final Ordering ordering;
 
   /**
    * Resolves and checks.
@@ -70,6 +71,7 @@ final class Settings {
     this.environment = environment;
 
     this.store = read(Setting.STORE, text -> text).value();
+    this.ordering = read(Setting.ORDERING, Settings::ordering).value();
     Sourced<BitLayout> layoutSetting = read(Setting.LAYOUT, BitLayout::of);
     this.layout = layoutSetting.value();
     Sourced<Integer> cluster = read(Setting.CLUSTER_ID, Settings::idOrAny);
@@ -267,6 +269,14 @@ final class Settings {
       case "true" -> true;
       case "false" -> false;
       default -> throw new IllegalArgumentException("true or false is needed");
+    };
+  }
+
+  private static Ordering ordering(String text) {
+    return switch (text.toLowerCase(Locale.ROOT)) {
+      case "total" -> Ordering.TOTAL;
+      case "per-thread" -> Ordering.PER_THREAD;
+      default -> throw new IllegalArgumentException("total or per-thread is needed");
     };
   }
 

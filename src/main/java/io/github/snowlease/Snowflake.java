@@ -33,8 +33,9 @@ import org.slf4j.LoggerFactory;
  * protected.
  *
  * <p><b>Order.</b> Ids of one instance are linearizable: one that was returned before another call
- * began is smaller than that call's. Ids of different processes are ordered by their timestamps, as
- * exactly as the store's clock is known, that is to some milliseconds.
+ * began is smaller than that call's; unless {@link Ordering#PER_THREAD} was asked for, which says
+ * less. Ids of different processes are ordered by their timestamps, as exactly as the store's clock
+ * is known, that is to some milliseconds.
  *
  * <p><b>Checkpoints.</b> If the application brings {@code org.crac}, the slot is handed back before
  * a checkpoint of the process, and a slot is leased anew after; in between there is no lease.
@@ -56,6 +57,7 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
 
   private final LeaseStore store;
   private final SnowflakeGenerator generator;
+  private final IdSource ids;
   private final BitLayout layout;
   private final String namespace;
   private final NodeLeaseManager manager;
@@ -82,6 +84,10 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
     this.generator =
         new SnowflakeGenerator(
             layout, clock, time, settings.timings.maxWaitMillis() * 1_000_000, this::refuse);
+    this.ids =
+        settings.ordering == Ordering.PER_THREAD
+            ? new StripedGenerator(generator, clock, layout)
+            : generator;
     this.manager =
         new NodeLeaseManager(
             store,
@@ -322,7 +328,8 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
   }
 
   /**
-   * Mints an id: greater than every id that this instance returned before this call began.
+   * Mints an id: greater than every id that this instance returned before this call began, or, with
+   * {@link Ordering#PER_THREAD}, that it returned to this thread.
    *
    * <p>Waits if it must (the sequence of this tick is used up, or the lease is just being
    * regained), for {@code maxWait} at most.
@@ -333,13 +340,13 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
    * @throws HorizonReachedException if the layout has run out
    */
   public long nextId() {
-    return generator.nextId();
+    return ids.nextId();
   }
 
   /** The same as {@link #nextId()}. */
   @Override
   public long getAsLong() {
-    return generator.nextId();
+    return ids.nextId();
   }
 
   /**
@@ -352,7 +359,7 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
    * @throws HorizonReachedException if the layout has run out
    */
   public void nextIds(long[] ids) {
-    generator.nextIds(ids);
+    this.ids.nextIds(ids);
   }
 
   /**

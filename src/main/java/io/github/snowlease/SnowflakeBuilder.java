@@ -187,6 +187,16 @@ public final class SnowflakeBuilder {
   }
 
   /**
+   * What the order of ids says. Default: {@link Ordering#TOTAL}.
+   *
+   * @param ordering the order
+   * @return this
+   */
+  public SnowflakeBuilder ordering(Ordering ordering) {
+    return set(Setting.ORDERING, ordering);
+  }
+
+  /**
    * Hears of changes of the lease. Default: nobody does.
    *
    * @param listener the listener

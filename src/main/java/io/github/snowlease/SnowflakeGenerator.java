@@ -1,12 +1,7 @@
 package io.github.snowlease;
 
-import io.github.snowlease.NoLeaseException.Reason;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Mints ids: lock-free, in increasing order over all threads, and only inside the window that it
@@ -44,8 +39,7 @@ import java.util.concurrent.locks.LockSupport;
  * <h2>Progress</h2>
  *
  * Minting is lock-free: a compare-and-set fails only because another thread minted, or the lease
- * changed. A caller with nothing to mint from parks (virtual threads unmount), until the next tick
- * or until the lease changes, and for {@code maxWait} at most.
+ * changed. A caller with nothing to mint from waits: see {@link Waiting}.
  *
  * <p>{@link #word()}, {@link #window()} and {@link #advance} are methods so that the simulation can
  * run the rest of the world between any two of these steps; nothing in the product overrides them.
@@ -55,29 +49,18 @@ import java.util.concurrent.locks.LockSupport;
  * back after a lost race is the constant backoff of Dice, Hendler and Mirsky, "Lightweight
  * Contention Management for Efficient Compare-and-Swap Operations" (2013).
  */
-class SnowflakeGenerator extends PaddedWord {
+class SnowflakeGenerator extends PaddedWord implements IdSource, Waiting.Lease {
   /** The terminal value of the word; no seal yields it, as no word is {@link Long#MAX_VALUE}. */
   static final long CLOSED = -1;
 
-  private static final long SEALED = Long.MIN_VALUE;
-  private static final long NOT_WAITING = 0;
+  /** The sign bit, and so the word before the first lease. */
+  static final long SEALED = Long.MIN_VALUE;
 
   /** Some 0.1 to 0.6 µs, by processor: the time of a few ids. */
   private static final int PAUSES_AFTER_A_LOST_RACE = 16;
 
-  /**
-   * How long waiting threads oversleep the start of a tick, at random and at most, in nanoseconds.
-   * Woken at once, the same few would be first each time and use up the tick. A quarter of a
-   * millisecond leaves enough of the shortest tick to mint it empty.
-   */
-  private static final long SCATTER = 250_000;
-
-  /** Up to here a caller sleeps alone; beyond, a change of the lease wakes it early. */
-  private static final long SHORT_WAIT_NANOS = 10_000_000;
-
   private static final VarHandle WORD;
   private static final VarHandle WINDOW;
-  private static final VarHandle CHANGE;
 
   static {
     try {
@@ -85,44 +68,35 @@ class SnowflakeGenerator extends PaddedWord {
       Class<SnowflakeGenerator> type = SnowflakeGenerator.class;
       WORD = lookup.findVarHandle(PaddedWord.class, "word", long.class);
       WINDOW = lookup.findVarHandle(type, "window", LeaseWindow.class);
-      CHANGE = lookup.findVarHandle(type, "change", CountDownLatch.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
   }
 
   private final IdClock clock;
-  private final TimeSource time;
-  private final BitLayout layout;
+  private final Waiting waiting;
+  private final long maxTick;
   private final int sequenceBits;
   private final long sequenceMask;
-  private final long maxWaitNanos;
-  private final Refusal refusal;
   private volatile LeaseWindow window = LeaseWindow.NONE;
 
-  /** Counted down at each change that may let waiting callers mint, and replaced. */
-  private volatile CountDownLatch change = new CountDownLatch(1);
-
   SnowflakeGenerator(
-      BitLayout layout, IdClock clock, TimeSource time, long maxWaitNanos, Refusal refusal) {
-    this.layout = layout;
+      BitLayout layout,
+      IdClock clock,
+      TimeSource time,
+      long maxWaitNanos,
+      Waiting.Refusal refusal) {
     this.clock = clock;
-    this.time = time;
+    this.waiting = new Waiting(layout, clock, time, maxWaitNanos, refusal);
+    this.maxTick = layout.maxTick();
     this.sequenceBits = layout.sequenceBits();
     this.sequenceMask = (1L << sequenceBits) - 1;
-    this.maxWaitNanos = maxWaitNanos;
-    this.refusal = refusal;
     WORD.setRelease(this, SEALED);
   }
 
-  /** Says in the words of the lease why no id comes. */
-  interface Refusal {
-    NoLeaseException explain(Reason reason, long waitedNanos);
-  }
-
-  /** See {@link Snowflake#nextId()}. */
-  long nextId() {
-    long deadline = NOT_WAITING;
+  @Override
+  public long nextId() {
+    long deadline = Waiting.NOT_YET;
     while (true) {
       long tick = clock.tick();
       long current = word();
@@ -137,16 +111,24 @@ class SnowflakeGenerator extends PaddedWord {
         }
         standBack();
       } else {
-        deadline = await(tick, current, permitted, deadline);
+        deadline = waiting.await(tick, current, permitted, deadline, this);
       }
     }
   }
 
-  /** See {@link Snowflake#nextIds(long[])}. Reserves up to the end of the tick at a time. */
-  void nextIds(long[] ids) {
-    long deadline = NOT_WAITING;
-    int filled = 0;
-    while (filled < ids.length) {
+  @Override
+  public void nextIds(long[] ids) {
+    for (int filled = 0; filled < ids.length; ) {
+      WordBlock block = reserve(ids.length - filled);
+      block.copyTo(ids, filled);
+      filled += block.length();
+    }
+  }
+
+  /** Mints one to {@code most} words of one tick at once. */
+  WordBlock reserve(int most) {
+    long deadline = Waiting.NOT_YET;
+    while (true) {
       long tick = clock.tick();
       long current = word();
       LeaseWindow permitted = window();
@@ -154,19 +136,13 @@ class SnowflakeGenerator extends PaddedWord {
       long limit = Math.min((tick << sequenceBits) | sequenceMask, permitted.lastWord);
       if (current >= 0 && first <= limit && first >= permitted.firstWord) {
         // The difference first: a sum could run over at the end of a word of 63 bits.
-        long last = first + Math.min(limit - first, ids.length - filled - 1);
+        long last = first + Math.min(limit - first, most - 1);
         if (advance(current, last)) {
-          // Words of one tick differ in the sequence alone, which is the low end of the id.
-          long id = permitted.idOf(first);
-          for (int end = filled + (int) (last - first); filled <= end; filled++) {
-            ids[filled] = id++;
-          }
-          deadline = NOT_WAITING;
-        } else {
-          standBack();
+          return new WordBlock(permitted, first, last);
         }
+        standBack();
       } else {
-        deadline = await(tick, current, permitted, deadline);
+        deadline = waiting.await(tick, current, permitted, deadline, this);
       }
     }
   }
@@ -195,67 +171,9 @@ class SnowflakeGenerator extends PaddedWord {
     return WORD.compareAndSet(this, from, to);
   }
 
-  /**
-   * Parks until something may have changed: the tick, or the lease. Returns the caller's deadline,
-   * which is set at its first wait.
-   */
-  private long await(long tick, long current, LeaseWindow permitted, long deadline) {
-    Reason reason = reasonOf(tick, current, permitted);
-    long now = time.nanoTime();
-    long until = deadline;
-    if (until == NOT_WAITING) {
-      until = now + maxWaitNanos;
-      if (until == NOT_WAITING) {
-        until--; // a nanosecond less keeps a deadline apart from none
-      }
-    }
-    long left = until - now;
-    if (reason == Reason.CLOSED || left <= 0) {
-      throw refusal.explain(reason, maxWaitNanos - left);
-    }
-    // Not Thread.interrupted(): the flag stays for the caller to see.
-    if (Thread.currentThread().isInterrupted()) {
-      throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
-    }
-    long most = left;
-    if (reason == Reason.SATURATED || reason == Reason.CLOCK_HELD) {
-      long nextTick = Math.max(current + 1, permitted.firstWord) >>> sequenceBits;
-      long wait = clock.nanosUntil(nextTick, now) + ThreadLocalRandom.current().nextLong(SCATTER);
-      most = Math.min(left, wait);
-      if (most <= SHORT_WAIT_NANOS) {
-        LockSupport.parkNanos(this, most);
-        return until;
-      }
-    }
-    CountDownLatch expected = change;
-    // The lease changes before the latch is replaced: a change since the reads above shows here,
-    // and a later one counts down the latch that was read.
-    if ((long) WORD.getAcquire(this) == current && window == permitted) {
-      try {
-        expected.await(most, TimeUnit.NANOSECONDS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw refusal.explain(Reason.INTERRUPTED, maxWaitNanos - left);
-      }
-    }
-    return until;
-  }
-
-  private Reason reasonOf(long tick, long current, LeaseWindow permitted) {
-    if (current == CLOSED) {
-      return Reason.CLOSED;
-    }
-    if (tick > layout.maxTick()) {
-      throw new HorizonReachedException(layout);
-    }
-    if (current < 0) {
-      return current == SEALED ? Reason.NOT_YET : Reason.LOST;
-    }
-    long next = Math.max(Math.max(current + 1, permitted.firstWord), tick << sequenceBits);
-    if (next > permitted.lastWord) {
-      return Reason.LOST;
-    }
-    return next >>> sequenceBits > tick + 1 ? Reason.CLOCK_HELD : Reason.SATURATED;
+  @Override
+  public boolean isStill(long seenWord, LeaseWindow seenWindow) {
+    return (long) WORD.getAcquire(this) == seenWord && window == seenWindow;
   }
 
   /**
@@ -276,9 +194,9 @@ class SnowflakeGenerator extends PaddedWord {
     long nextTick = ((sealed & ~SEALED) >>> sequenceBits) + 1;
     // After the last tick of a word of 63 bits comes the sign bit, which would be the sealed word
     // of the very beginning: such a generator opens with nothing left to mint instead.
-    long start = nextTick > layout.maxTick() ? Long.MAX_VALUE - 1 : nextTick << sequenceBits;
+    long start = nextTick > maxTick ? Long.MAX_VALUE - 1 : nextTick << sequenceBits;
     boolean opened = WORD.compareAndSet(this, sealed, start);
-    signalChange();
+    waiting.onChange();
     return opened;
   }
 
@@ -297,7 +215,7 @@ class SnowflakeGenerator extends PaddedWord {
             && to.isExtensionOf(from)
             && WINDOW.compareAndSet(this, from, to);
     if (extended) {
-      signalChange();
+      waiting.onChange();
     }
     return extended;
   }
@@ -321,7 +239,7 @@ class SnowflakeGenerator extends PaddedWord {
         return CLOSED;
       }
     } while (!WORD.compareAndSet(this, sealed, CLOSED));
-    signalChange();
+    waiting.onChange();
     return tickOf(sealed);
   }
 
@@ -335,9 +253,5 @@ class SnowflakeGenerator extends PaddedWord {
 
   private long tickOf(long anyWord) {
     return (anyWord & ~SEALED) >>> sequenceBits;
-  }
-
-  private void signalChange() {
-    ((CountDownLatch) CHANGE.getAndSet(this, new CountDownLatch(1))).countDown();
   }
 }

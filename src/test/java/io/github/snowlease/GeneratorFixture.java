@@ -28,6 +28,7 @@ class GeneratorFixture {
 
   final IdClock clock = new IdClock(StandingTime.INSTANCE, 0, 1);
   final SnowflakeGenerator ids;
+  private final IdSource source;
 
   /** A generator that was never opened, at tick 5. */
   GeneratorFixture() {
@@ -39,6 +40,11 @@ class GeneratorFixture {
   }
 
   GeneratorFixture(Factory factory, long maxWaitNanos) {
+    this(factory, maxWaitNanos, 0);
+  }
+
+  /** With as many stripes of ids, or with none. */
+  GeneratorFixture(Factory factory, long maxWaitNanos, int stripes) {
     ids =
         factory.create(
             LAYOUT,
@@ -46,6 +52,7 @@ class GeneratorFixture {
             StandingTime.INSTANCE,
             maxWaitNanos,
             (reason, waited) -> REFUSALS.get(reason));
+    source = stripes == 0 ? ids : new StripedGenerator(ids, clock, LAYOUT, stripes, SEQUENCES);
     clockTo(5);
   }
 
@@ -55,7 +62,7 @@ class GeneratorFixture {
         IdClock clock,
         TimeSource time,
         long maxWaitNanos,
-        SnowflakeGenerator.Refusal refusal);
+        Waiting.Refusal refusal);
   }
 
   /** Mints so that so many ids are left in tick 5. */
@@ -70,7 +77,7 @@ class GeneratorFixture {
   /** The name of an id, or the reason why there is none. */
   final String nextId() {
     try {
-      return NAMES[(int) ids.nextId()];
+      return NAMES[(int) source.nextId()];
     } catch (NoLeaseException e) {
       return e.reason().name();
     }
@@ -80,7 +87,7 @@ class GeneratorFixture {
   final String nextIds(int count) {
     long[] batch = new long[count];
     try {
-      ids.nextIds(batch);
+      source.nextIds(batch);
     } catch (NoLeaseException e) {
       return e.reason().name();
     }
@@ -126,7 +133,11 @@ class GeneratorFixture {
   /** Takes a little time between any two steps of minting, so that more falls in between. */
   static class Hesitating extends SnowflakeGenerator {
     Hesitating(
-        BitLayout layout, IdClock clock, TimeSource time, long maxWaitNanos, Refusal refusal) {
+        BitLayout layout,
+        IdClock clock,
+        TimeSource time,
+        long maxWaitNanos,
+        Waiting.Refusal refusal) {
       super(layout, clock, time, maxWaitNanos, refusal);
     }
 

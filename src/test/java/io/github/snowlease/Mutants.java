@@ -25,10 +25,15 @@ final class Mutants {
    * the unchanged system does not.
    */
   static void assertMintsTwice(SimSystem mutant, SimFaultSet faultSet) throws InterruptedException {
+    assertMintsTwice(mutant, faultSet, SimSystem.UNCHANGED);
+  }
+
+  static void assertMintsTwice(SimSystem mutant, SimFaultSet faultSet, SimSystem unchanged)
+      throws InterruptedException {
     SimLog.silently(
         () -> {
           for (long seed = 0; seed < MAX_SEEDS; seed++) {
-            Simulation control = Simulation.run(seed, faultSet, SimSystem.UNCHANGED);
+            Simulation control = Simulation.run(seed, faultSet, unchanged);
             assertThat(control.ids.duplicates()).as("control, seed " + seed).isZero();
             assertThat(control.ids.overlaps()).as("control, seed " + seed).isZero();
             if (Simulation.run(seed, faultSet, mutant).ids.duplicates() > 0) {

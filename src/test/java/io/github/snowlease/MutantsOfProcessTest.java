@@ -269,6 +269,28 @@ class MutantsOfProcessTest {
         Ids.MINTED_TWICE);
   }
 
+  /**
+   * Blocks of ids are used up whatever has come since they were reserved: a copy of a process and
+   * its original both have them.
+   */
+  @Test
+  void blocksThatOutliveTheirTickAndTheirLease() throws InterruptedException {
+    assertMintsTwice(
+        new SimSystem() {
+          @Override
+          IdSource idsOf(SnowflakeGenerator generator, BitLayout layout, IdClock clock) {
+            return new StripedGenerator(generator, clock, layout) {
+              @Override
+              boolean mayTakeFrom(Block block, long tick, long word) {
+                return block.tick >= 0;
+              }
+            };
+          }
+        },
+        SimFaultSet.CLONES,
+        SimSystem.PER_THREAD);
+  }
+
   /** The thread that closes is stopped between closing the generator and telling the manager. */
   private static Ids closeWhileAGrantIsOnItsWay(SimSystem system) {
     Simulation world = Simulation.scripted(system);
@@ -357,7 +379,7 @@ class MutantsOfProcessTest {
     }
 
     @Override
-    long nextId() {
+    public long nextId() {
       while (true) {
         LeaseWindow permitted = window();
         long tick = clock.tick();

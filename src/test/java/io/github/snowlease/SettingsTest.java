@@ -95,7 +95,8 @@ class SettingsTest {
             "snowflake.min-replicas SNOWFLAKE_MIN_REPLICAS 0",
             "snowflake.trust-empty-redis SNOWFLAKE_TRUST_EMPTY_REDIS false",
             "snowflake.close-on-jvm-exit SNOWFLAKE_CLOSE_ON_JVM_EXIT false",
-            "snowflake.layout SNOWFLAKE_LAYOUT standard");
+            "snowflake.layout SNOWFLAKE_LAYOUT standard",
+            "snowflake.ordering SNOWFLAKE_ORDERING total");
   }
 
   /** A value of each setting that differs from its default and is legal on its own. */
@@ -113,6 +114,7 @@ class SettingsTest {
       case MIN_REPLICAS -> "2";
       case TRUST_EMPTY_REDIS, CLOSE_ON_JVM_EXIT -> "true";
       case LAYOUT -> "twitter";
+      case ORDERING -> "per-thread";
     };
   }
 
@@ -124,6 +126,7 @@ class SettingsTest {
           Settings.duration(text(setting));
       case TRUST_EMPTY_REDIS, CLOSE_ON_JVM_EXIT -> true;
       case LAYOUT -> BitLayout.twitter();
+      case ORDERING -> Ordering.PER_THREAD;
     };
   }
 
@@ -143,6 +146,7 @@ class SettingsTest {
       case TRUST_EMPTY_REDIS -> settings.terms.trustEmptyStore();
       case CLOSE_ON_JVM_EXIT -> settings.closeOnJvmExit;
       case LAYOUT -> settings.layout;
+      case ORDERING -> settings.ordering;
     };
   }
 
@@ -567,6 +571,7 @@ class SettingsTest {
     setters.put("minReplicas", b -> b.minReplicas(0));
     setters.put("trustEmptyRedis", b -> b.trustEmptyRedis(false));
     setters.put("closeOnJvmExit", b -> b.closeOnJvmExit(false));
+    setters.put("ordering", b -> b.ordering(Ordering.TOTAL));
     setters.put("listener", b -> b.listener(event -> {}));
     assertThat(setters).hasSize(Setting.values().length + 1);
     setters.forEach(

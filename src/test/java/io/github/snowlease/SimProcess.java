@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * One process with the production manager, generator and clock in it, its threads and its host's
  * clocks. It can be stopped between any two steps, killed, and copied.
  */
-final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.Refusal {
+final class SimProcess implements TimeSource, LeaseListener, Waiting.Refusal {
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   @SuppressWarnings(
@@ -32,6 +32,7 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
   private final long nanoOrigin;
   private final IdClock clock;
   private final SnowflakeGenerator generator;
+  private final IdSource ids;
   private final NodeLeaseManager manager;
   private final @Nullable SimJournal journal;
   private SimJournal.@Nullable Reader replay;
@@ -114,6 +115,7 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
     TimeSource time = world.system.clocksOf(this);
     this.clock = new IdClock(time, settings.layout.epochMillis(), settings.layout.tickMillis());
     this.generator = world.system.generatorOf(this, settings.layout, clock, time);
+    this.ids = world.system.idsOf(generator, settings.layout, clock);
     this.manager =
         new NodeLeaseManager(
             world.system.storeOf(this, new SimStore(this)),
@@ -277,7 +279,15 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
   private void serveRequest() {
     planMint();
     if (servesRequests) {
-      mint(luck.oneIn(8) ? (int) luck.between(2, 5) : 1);
+      int count = luck.oneIn(8) ? (int) luck.between(2, 5) : 1;
+      if (count % 2 == 0 && ids instanceof StripedGenerator) {
+        // One by one, so that blocks grow.
+        for (int i = 0; i < 2 * count; i++) {
+          mint(1);
+        }
+      } else {
+        mint(count);
+      }
     }
   }
 
@@ -289,12 +299,12 @@ final class SimProcess implements TimeSource, LeaseListener, SnowflakeGenerator.
     long before = largestReturned;
     try {
       if (count == 1) {
-        minted(generator.nextId(), before);
+        minted(ids.nextId(), before);
       } else {
-        long[] ids = new long[count];
-        generator.nextIds(ids);
+        long[] batch = new long[count];
+        ids.nextIds(batch);
         long last = before;
-        for (long id : ids) {
+        for (long id : batch) {
           minted(id, last);
           last = id;
         }

@@ -5,6 +5,15 @@ class SimSystem {
   /** The system as it is. */
   static final SimSystem UNCHANGED = new SimSystem();
 
+  /** The system with {@link Ordering#PER_THREAD}. */
+  static final SimSystem PER_THREAD =
+      new SimSystem() {
+        @Override
+        IdSource idsOf(SnowflakeGenerator generator, BitLayout layout, IdClock clock) {
+          return new StripedGenerator(generator, clock, layout);
+        }
+      };
+
   SimLedgerModel newServer() {
     return new SimLedgerModel();
   }
@@ -20,5 +29,9 @@ class SimSystem {
 
   LeaseStore storeOf(SimProcess process, LeaseStore network) {
     return network;
+  }
+
+  IdSource idsOf(SnowflakeGenerator generator, BitLayout layout, IdClock clock) {
+    return generator;
   }
 }

@@ -30,6 +30,21 @@ class SimulationTest {
   }
 
   @Test
+  void noIdIsEverMintedTwiceNorAThreadsIdsGoBackWithOrderingPerThread()
+      throws InterruptedException {
+    SimTotals totals = new SimTotals();
+    SimLog.silently(
+        () -> {
+          for (long seed = 0; seed < 10L * SimFaultSet.values().length; seed++) {
+            totals.add(seed, Simulation.run(seed, SimFaultSet.of(seed), SimSystem.PER_THREAD));
+          }
+          return totals;
+        });
+    assertThat(totals.badSeeds).as(totals.toString()).isEmpty();
+    assertThat(totals.ids).as("ids minted a run").isGreaterThan(1_000 * totals.runs);
+  }
+
+  @Test
   @Tag("soak")
   @Timeout(value = 1, unit = TimeUnit.DAYS)
   void noIdIsEverMintedTwiceForLong() throws InterruptedException {

@@ -55,14 +55,24 @@ class SnowflakeGeneratorStressTest {
   @Test
   @Timeout(120)
   void mintsTwentyMillionIdsOnChangingSlotsWithoutADuplicate() throws Exception {
-    mint(20_000_000);
+    mint(20_000_000, generator, 0);
+  }
+
+  /** Four threads a stripe, so that they meet. */
+  @Test
+  @Timeout(120)
+  void mintsTwentyMillionIdsInStripesOnChangingSlotsWithoutADuplicate() throws Exception {
+    mint(
+        20_000_000,
+        new StripedGenerator(generator, clock, LAYOUT, 2, 256),
+        LAYOUT.timestampShift());
   }
 
   @Test
   @Tag("soak")
   @Timeout(600)
   void mintsAHundredMillionIdsOnChangingSlotsWithoutADuplicate() throws Exception {
-    mint(100_000_000);
+    mint(100_000_000, generator, 0);
   }
 
   @Test
@@ -80,20 +90,21 @@ class SnowflakeGeneratorStressTest {
         .hasMessageStartingWith("id outside all grants: SnowflakeId");
   }
 
-  private void mint(int total) throws Exception {
+  /** Rounds follow each other in what is left of an id when the unordered bits are cut off. */
+  private void mint(int total, IdSource source, int unorderedBits) throws Exception {
     long now = time.nanoTime();
     clock.observe(now, now, time.wallMillis());
     ExecutorService threads = Executors.newFixedThreadPool(THREADS + 1);
     CountDownLatch enough = new CountDownLatch(1);
     try {
       Future<?> leasing = threads.submit(() -> leaseUntil(enough));
-      long lastOfRound = -1;
+      long lastOfRound = 0;
       int minted = 0;
       for (int round = 0; round < total / IDS_PER_ROUND; round++) {
         List<Future<long[]>> results = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
           boolean batches = i % 4 == 3;
-          results.add(threads.submit(() -> batches ? mintInBatches() : mintOneByOne()));
+          results.add(threads.submit(() -> batches ? mintInBatches(source) : mintOneByOne(source)));
         }
         long[] ids = new long[IDS_PER_ROUND];
         int filled = 0;
@@ -106,7 +117,10 @@ class SnowflakeGeneratorStressTest {
         assertThat(filled).isEqualTo(IDS_PER_ROUND);
         Arrays.sort(ids);
         requireStrictlyIncreasing(ids); // sorted: equal ones would stand side by side
-        assertThat(ids[0]).as("rounds follow each other").isGreaterThan(lastOfRound);
+        assertThat(ids[0] >>> unorderedBits)
+            .as("rounds follow each other")
+            .isGreaterThanOrEqualTo(lastOfRound >>> unorderedBits)
+            .isNotEqualTo(lastOfRound);
         lastOfRound = ids[ids.length - 1];
         minted += filled;
         requireInsideGrants(ids);
@@ -122,19 +136,19 @@ class SnowflakeGeneratorStressTest {
     }
   }
 
-  private long[] mintOneByOne() {
+  private static long[] mintOneByOne(IdSource source) {
     long[] ids = new long[IDS_PER_ROUND / THREADS];
     for (int i = 0; i < ids.length; i++) {
-      ids[i] = generator.nextId();
+      ids[i] = source.nextId();
     }
     return ids;
   }
 
-  private long[] mintInBatches() {
+  private static long[] mintInBatches(IdSource source) {
     long[] ids = new long[IDS_PER_ROUND / THREADS];
     long[] batch = new long[1_000];
     for (int i = 0; i < ids.length; i += batch.length) {
-      generator.nextIds(batch);
+      source.nextIds(batch);
       System.arraycopy(batch, 0, ids, i, batch.length);
     }
     return ids;

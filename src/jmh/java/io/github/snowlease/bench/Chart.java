@@ -8,7 +8,7 @@ import java.util.function.DoubleUnaryOperator;
 /** The results as an SVG: one panel of bars a scene, the best on top. */
 final class Chart {
   private static final int BAR = 16;
-  private static final int LABELS = 170;
+  private static final int LABELS = 190;
   private static final int BARS = 420;
   private static final int WIDTH = LABELS + BARS + 90;
   private static final int HEAD = 46;
@@ -100,7 +100,7 @@ final class Chart {
   }
 
   private static String colour(Subject subject) {
-    if (subject == Subject.SNOWLEASE) {
+    if (subject == Subject.SNOWLEASE || subject == Subject.SNOWLEASE_PER_THREAD) {
       return "#0b7a75";
     }
     return subject.isYardstick() ? "#cccccc" : "#7d8597";

@@ -1,5 +1,6 @@
 package io.github.snowlease.bench;
 
+import io.github.snowlease.Ordering;
 import io.github.snowlease.Snowflake;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -42,7 +43,7 @@ public class IdBenchmark {
     @Setup
     public void open() {
       // 2^20 ids a millisecond, wide for single ids, are too few for batches.
-      snowflake = Subject.openSnowlease(39, 0, 24);
+      snowflake = Subject.openSnowlease(39, 0, 24, Ordering.TOTAL);
       ids = new long[length];
     }
 

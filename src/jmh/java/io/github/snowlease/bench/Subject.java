@@ -10,6 +10,7 @@ import com.github.yitter.idgen.DefaultIdGenerator;
 import com.xfvape.uid.impl.CachedUidGenerator;
 import com.xfvape.uid.impl.DefaultUidGenerator;
 import io.github.snowlease.BitLayout;
+import io.github.snowlease.Ordering;
 import io.github.snowlease.Snowflake;
 import io.hypersistence.tsid.TSID;
 import java.time.Duration;
@@ -32,7 +33,13 @@ import org.slf4j.LoggerFactory;
  */
 @SuppressWarnings("ImmutableEnumChecker") // its functions keep no state
 public enum Subject {
-  SNOWLEASE("snowlease", Subject::snowlease, id -> (id >>> 22) + Epochs.Y2024, ""),
+  SNOWLEASE(
+      "snowlease", bits -> snowlease(bits, Ordering.TOTAL), id -> (id >>> 22) + Epochs.Y2024, ""),
+  SNOWLEASE_PER_THREAD(
+      "snowlease, PER_THREAD",
+      bits -> snowlease(bits, Ordering.PER_THREAD),
+      id -> (id >>> 22) + Epochs.Y2024,
+      "increasing for each thread, by millisecond over all"),
   AGRONA(
       "Agrona",
       bits ->
@@ -107,6 +114,8 @@ public enum Subject {
       "128 bits"),
   UUID_V4("UUID.randomUUID", bits -> () -> fold(UUID.randomUUID()), null, "128 bits, no order"),
 
+  CLOCK_AND_CAS(
+      "clock and compare-and-set", bits -> clockAndCompareAndSet(new AtomicLong()), null, "yardstick"),
   ATOMIC_LONG("AtomicLong", bits -> new AtomicLong()::incrementAndGet, null, "yardstick"),
   NANO_TIME("System.nanoTime", bits -> System::nanoTime, null, "yardstick"),
   MILLI_TIME("currentTimeMillis", bits -> System::currentTimeMillis, null, "yardstick");
@@ -152,6 +161,14 @@ public enum Subject {
     return note.equals("yardstick");
   }
 
+  /** Whether the wide scenes measure a limit of the subject's, so that one round tells all. */
+  boolean showsALimit() {
+    return switch (this) {
+      case SEATA, HUTOOL, MYBATIS_PLUS, SHARDINGSPHERE, UID_CACHED, UUID_V4, UUID_V7 -> true;
+      default -> false;
+    };
+  }
+
   /** Whether ids are 64 bits with a timestamp that can be compared with the clock. */
   boolean isSnowflake() {
     return millis != null;
@@ -162,12 +179,12 @@ public enum Subject {
     return millis.applyAsLong(id);
   }
 
-  private static LongSupplier snowlease(int sequenceBits) {
-    return openSnowlease(41, 22 - sequenceBits, sequenceBits)::nextId;
+  private static LongSupplier snowlease(int sequenceBits, Ordering ordering) {
+    return openSnowlease(41, 22 - sequenceBits, sequenceBits, ordering)::nextId;
   }
 
   /** The leased facade, as an application has it. */
-  static Snowflake openSnowlease(int timestampBits, int slotBits, int sequenceBits) {
+  static Snowflake openSnowlease(int timestampBits, int slotBits, int sequenceBits, Ordering ordering) {
     BitLayout layout =
         new BitLayout(
             Instant.ofEpochMilli(Epochs.Y2024),
@@ -176,7 +193,7 @@ public enum Subject {
             slotBits / 2,
             slotBits - slotBits / 2,
             sequenceBits);
-    return Snowflake.builder().store(new MemoryStore()).layout(layout).start();
+    return Snowflake.builder().store(new MemoryStore()).layout(layout).ordering(ordering).start();
   }
 
   private static LongSupplier yitter(int sequenceBits) {
@@ -211,6 +228,20 @@ public enum Subject {
           Thread.onSpinWait();
         }
       }
+    };
+  }
+
+  /** The floor of an id that is a clock read and a shared word: nothing else is done. */
+  private static LongSupplier clockAndCompareAndSet(AtomicLong word) {
+    return () -> {
+      long now = System.nanoTime();
+      long last = word.get();
+      long next = Math.max(last + 1, now);
+      while (!word.compareAndSet(last, next)) {
+        last = word.get();
+        next = Math.max(last + 1, now);
+      }
+      return next;
     };
   }
 

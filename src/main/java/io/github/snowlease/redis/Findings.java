@@ -2,7 +2,6 @@ package io.github.snowlease.redis;
 
 import io.github.snowlease.LeaseTerms;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -11,6 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /** What weakens leases in a server's settings, as far as it tells them. */
 final class Findings {
+  /**
+   * What CONFIG GET is asked for: {@code save} and {@code appendonly} in one pattern, as Redis
+   * takes several names since 7.0 only. A few more settings match it.
+   */
+  static final String SETTINGS = "[sa][ap][vp]e*";
+
   private Findings() {}
 
   /**
@@ -48,12 +53,6 @@ final class Findings {
               + "s; set appendonly yes");
     }
     return findings;
-  }
-
-  static Map<String, String> join(Map<String, String> some, Map<String, String> others) {
-    Map<String, String> all = new HashMap<>(some);
-    all.putAll(others);
-    return all;
   }
 
   /** Says what is off; null if something is on, or if nobody knows. */

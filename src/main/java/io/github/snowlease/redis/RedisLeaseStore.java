@@ -182,13 +182,9 @@ public final class RedisLeaseStore implements LeaseStore {
         (peer, exchange) -> {
           RedisClusterAsyncCommands<String, String> redis = peer.commands();
           CompletionStage<String> info = unlessRefused(exchange.track(redis.info()), "");
-          CompletionStage<Map<String, String>> saves =
-              unlessRefused(exchange.track(redis.configGet("save")), Map.of());
-          CompletionStage<Map<String, String>> logs =
-              unlessRefused(exchange.track(redis.configGet("appendonly")), Map.of());
-          return info.thenCombine(
-              saves.thenCombine(logs, Findings::join),
-              (text, settings) -> Findings.of(terms, text, settings));
+          CompletionStage<Map<String, String>> settings =
+              unlessRefused(exchange.track(redis.configGet(Findings.SETTINGS)), Map.of());
+          return info.thenCombine(settings, (text, known) -> Findings.of(terms, text, known));
         });
   }
 

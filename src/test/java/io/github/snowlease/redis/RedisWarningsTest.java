@@ -5,8 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.snowlease.LeaseStore;
 import io.github.snowlease.LeaseTerms;
+import io.github.snowlease.Snowflake;
 import io.github.snowlease.testing.RedisServer;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.DisplayNameGeneration;
 import org.junit.jupiter.api.DisplayNameGenerator;
 import org.junit.jupiter.api.Test;
@@ -77,6 +81,37 @@ class RedisWarningsTest {
       redis.command("ACL", "SETUSER", "app", "on", ">secret", "~*", "+@all", "-info", "-config");
       assertThat(warnings(redis.uri().replace("//", "//app:secret@"))).isEmpty();
     }
+  }
+
+  /** The first look at a server, the claim with what its script runs, and the warnings. */
+  @Test
+  void A_start_asks_for_no_more_than_it_needs() {
+    try (RedisServer redis = RedisServer.launch()) {
+      redis.command("CONFIG", "RESETSTAT");
+      try (Snowflake ids = Snowflake.builder().store(redis.uri()).trustEmptyRedis(true).start()) {
+        assertThat(ids.nextId()).isPositive();
+        List<String> looks = new ArrayList<>();
+        await()
+            .until(
+                () -> {
+                  looks.add(redis.command("INFO", "commandstats"));
+                  return calls(looks, "config\\|get") > 0; // the last of all
+                });
+        assertThat(calls(looks, "config\\|get")).isEqualTo(1);
+        assertThat(calls(looks, "evalsha")).isEqualTo(1);
+        assertThat(calls(looks, "time")).isEqualTo(1);
+        // Before the first question, in the script, for the warnings; and the looks before the
+        // last.
+        assertThat(calls(looks, "info")).isEqualTo(3 + looks.size() - 1);
+      }
+    }
+  }
+
+  private static int calls(List<String> looks, String command) {
+    Matcher line =
+        Pattern.compile("(?m)^cmdstat_" + command + ":calls=(\\d+)")
+            .matcher(looks.get(looks.size() - 1));
+    return line.find() ? Integer.parseInt(line.group(1)) : 0;
   }
 
   private List<String> warnings(String uri) {
