@@ -20,6 +20,8 @@ public enum LeaseState {
    * Holding a slot, but this process may be a copy or have been frozen; no id is minted meanwhile.
    */
   SUSPENDED,
-  /** Over, for good. */
+  /**
+   * Over, for good; with {@link SnowflakeBuilder#closeOnJvmExit}, ids are still minted for a grace.
+   */
   CLOSED
 }

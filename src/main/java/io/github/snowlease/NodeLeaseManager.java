@@ -633,6 +633,9 @@ final class NodeLeaseManager {
    * that, so its end is a fence as good as the last id.
    */
   private void beginDrain(long graceMillis) {
+    if (state == LeaseState.CLOSED) {
+      return;
+    }
     generator.seal();
     long lastTick = generator.lastTick();
     Grant held = grant;

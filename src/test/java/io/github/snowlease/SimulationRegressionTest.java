@@ -6,6 +6,20 @@ import org.junit.jupiter.api.Test;
 
 /** What the simulation once found, told again without chance. */
 class SimulationRegressionTest {
+  private interface Story {
+    void tell(Simulation world);
+  }
+
+  private static void tell(Story story) throws InterruptedException {
+    SimLog.silently(
+        () -> {
+          Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+          story.tell(world);
+          assertThat(world.ids.duplicates()).isZero();
+          assertThat(world.ids.overlaps()).isZero();
+          return world;
+        });
+  }
 
   /**
    * Fault set CLONES, seed 139: a copy that could not ask for the time released its original's slot
@@ -13,9 +27,8 @@ class SimulationRegressionTest {
    */
   @Test
   void aSuspectedCopyNeverHandsItsOriginalsSlotBack() throws InterruptedException {
-    SimLog.silently(
-        () -> {
-          Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+    tell(
+        world -> {
           SimProcess original = world.startOn(0);
           world.runForSeconds(10);
           SimProcess.Snapshot snapshot = original.snapshot();
@@ -24,18 +37,14 @@ class SimulationRegressionTest {
           world.cutOffForSeconds(copy, 40);
           world.runForSeconds(60);
           assertThat(original.manager().status().state()).isEqualTo(LeaseState.HELD);
-          assertThat(world.ids.duplicates()).isZero();
-          assertThat(world.ids.overlaps()).isZero();
-          return world;
         });
   }
 
   /** The same, if the copy is closed before its window has ended. */
   @Test
   void aSuspectedCopyThatIsClosedHandsNothingBack() throws InterruptedException {
-    SimLog.silently(
-        () -> {
-          Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+    tell(
+        world -> {
           SimProcess original = world.startOn(0);
           world.runForSeconds(10);
           SimProcess.Snapshot snapshot = original.snapshot();
@@ -48,8 +57,6 @@ class SimulationRegressionTest {
           world.startOn(0);
           world.runForSeconds(10);
           assertThat(original.manager().status().state()).isEqualTo(LeaseState.HELD);
-          assertThat(world.ids.duplicates()).isZero();
-          return world;
         });
   }
 
@@ -59,9 +66,8 @@ class SimulationRegressionTest {
    */
   @Test
   void aStoreClockThatIsSetBackCostsNoLease() throws InterruptedException {
-    SimLog.silently(
-        () -> {
-          Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+    tell(
+        world -> {
           SimProcess process = world.startOn(0);
           world.runForSeconds(10);
           world.stepRedisClock(-100_000);
@@ -71,8 +77,6 @@ class SimulationRegressionTest {
           int before = world.ids.count();
           world.runForSeconds(10);
           assertThat(world.ids.count()).isGreaterThan(before);
-          assertThat(world.ids.duplicates()).isZero();
-          return world;
         });
   }
 
@@ -82,9 +86,8 @@ class SimulationRegressionTest {
    */
   @Test
   void aCopyOfAProcessThatExitsMintsNothing() throws InterruptedException {
-    SimLog.silently(
-        () -> {
-          Simulation world = Simulation.scripted(SimSystem.UNCHANGED);
+    tell(
+        world -> {
           SimProcess original = world.startOn(0);
           world.runForSeconds(10);
           original.exit();
@@ -96,9 +99,6 @@ class SimulationRegressionTest {
           SimProcess copy = world.thaw(snapshot);
           world.runForSeconds(5);
           assertThat(copy.manager().isTerminated()).isTrue();
-          assertThat(world.ids.duplicates()).isZero();
-          assertThat(world.ids.overlaps()).isZero();
-          return world;
         });
   }
 

@@ -98,6 +98,7 @@ public final class Costs {
               .heartbeatInterval(Duration.ofMillis(100))
               .start());
     }
+    // The commands of the starts have come by then; the second wait is the span that is measured.
     Thread.sleep(500);
     redis.command("CONFIG", "RESETSTAT");
     Thread.sleep(3_000);

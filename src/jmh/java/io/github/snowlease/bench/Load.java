@@ -157,7 +157,7 @@ public final class Load {
       workers.add(worker);
       worker.start();
     }
-    Thread.sleep(millis);
+    Thread.sleep(millis); // the span that is measured
     stop = true;
     for (Worker worker : workers) {
       worker.join();

@@ -24,6 +24,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Six processes mint while another server takes the master's place. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
@@ -35,11 +37,12 @@ class FailoverTest {
 
   @TempDir Path directory;
 
-  @Test
-  void Sentinel_replaces_a_master_that_was_killed() throws IOException {
+  @ParameterizedTest(name = "minReplicas {0}")
+  @ValueSource(ints = {0, 1})
+  void Sentinel_replaces_a_master_that_was_killed(int minReplicas) throws IOException {
     try (RedisSentinels sentinels = RedisSentinels.launch()) {
-      Leases leases = Leases.create(sentinels.uri(), LEASE_SECONDS, 0);
-      mintMeanwhile("Sentinel failover", leases, sentinels::failOver);
+      Leases leases = Leases.create(sentinels.uri(), LEASE_SECONDS, minReplicas);
+      mintMeanwhile("Sentinel failover, minReplicas " + minReplicas, leases, sentinels::failOver);
     }
   }
 
@@ -72,6 +75,7 @@ class FailoverTest {
                 .arguments("1", folder.toString(), "500")
                 .environment("SNOWFLAKE_STORE", leases.uri())
                 .environment("SNOWFLAKE_NAMESPACE", leases.namespace())
+                .environment("SNOWFLAKE_MIN_REPLICAS", Integer.toString(leases.minReplicas()))
                 .start());
       }
       Set<String> before = slots(processes, "started");

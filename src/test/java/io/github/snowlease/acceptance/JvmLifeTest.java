@@ -239,6 +239,7 @@ class JvmLifeTest {
     Class<?> builderType = builder.getClass();
     builderType.getMethod("store", String.class).invoke(builder, leases.uri());
     builderType.getMethod("namespace", String.class).invoke(builder, leases.namespace());
+    builderType.getMethod("closeOnJvmExit", boolean.class).invoke(builder, true);
     Object ids = builderType.getMethod("start").invoke(builder);
     type.getMethod("nextId").invoke(ids);
     type.getMethod("close").invoke(ids);

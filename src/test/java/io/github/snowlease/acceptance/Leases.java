@@ -60,6 +60,10 @@ final class Leases {
     return uri;
   }
 
+  int minReplicas() {
+    return minReplicas;
+  }
+
   String keyPrefix() {
     return terms().keyPrefix();
   }

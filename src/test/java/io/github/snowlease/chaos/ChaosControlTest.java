@@ -27,8 +27,7 @@ class ChaosControlTest {
   @Test
   void withoutAQuarantineAFlushMakesDuplicates(RedisServer redis) throws IOException {
     Files.writeString(directory.resolve("password"), "control");
-    redis.command(
-        "ACL", "SETUSER", ChaosMinter.USER, "reset", "on", ">control", "~*", "&*", "+@all");
+    Minter.admit(redis, "control");
     Map<String, String> settings = new HashMap<>();
     settings.put("SNOWFLAKE_NAMESPACE", "control");
     settings.put("SNOWFLAKE_CLUSTER_ID", "0");
@@ -41,8 +40,6 @@ class ChaosControlTest {
     try (Minter first = start(1, redis, settings)) {
       awaitMinting(first);
       redis.command("FLUSHALL");
-      redis.command(
-          "ACL", "SETUSER", ChaosMinter.USER, "reset", "on", ">control", "~*", "&*", "+@all");
       try (Minter second = start(2, redis, settings)) {
         awaitMinting(second);
         first.process.kill();

@@ -2,6 +2,7 @@ package io.github.snowlease.chaos;
 
 import io.github.snowlease.BitLayout;
 import io.github.snowlease.Snowflake;
+import io.github.snowlease.testing.FakeTime;
 import io.github.snowlease.testing.RedisServer;
 import io.github.snowlease.testing.RespClient;
 import java.io.IOException;
@@ -156,7 +157,7 @@ final class ChaosRun implements AutoCloseable {
     List<Enum<?>> missing = new ArrayList<>();
     for (ChaosFault fault : ChaosFault.values()) {
       if (!fired.containsKey(fault)
-          && (fault != ChaosFault.HOST_CLOCK_STEPPED || Minter.canStepClocks())) {
+          && (fault != ChaosFault.HOST_CLOCK_STEPPED || FakeTime.isAvailable())) {
         missing.add(fault);
       }
     }
@@ -236,7 +237,7 @@ final class ChaosRun implements AutoCloseable {
         replaceLater(victim);
       }
       case HOST_CLOCK_STEPPED -> {
-        if (!Minter.canStepClocks()) {
+        if (!FakeTime.isAvailable()) {
           return true; // notFired() knows
         }
         victim.setClock((random.nextBoolean() ? 1 : -1) * between(1, 3_600));
@@ -274,7 +275,7 @@ final class ChaosRun implements AutoCloseable {
       }
       case REDIS_RESTARTED -> {
         master.restart();
-        tellPassword(master);
+        Minter.admit(master, password);
         settle();
       }
       case REDIS_KILLED -> {
@@ -283,13 +284,13 @@ final class ChaosRun implements AutoCloseable {
             between(0, 8_000),
             () -> {
               master.restart();
-              tellPassword(master);
+              Minter.admit(master, password);
               settle();
             });
       }
       case REDIS_RESTARTED_EMPTY -> {
         master.restartEmpty();
-        tellPassword(master);
+        Minter.admit(master, password);
         settle();
       }
       case LAGGING_REPLICA_PROMOTED -> {
@@ -326,7 +327,7 @@ final class ChaosRun implements AutoCloseable {
     old.kill();
     master = replica;
     replica = old;
-    tellPassword(master);
+    Minter.admit(master, password);
     proxy.setTarget(master.port());
     replica.restartEmpty();
     follow();
@@ -380,7 +381,7 @@ final class ChaosRun implements AutoCloseable {
 
   private void changePassword() {
     password = Long.toHexString(random.nextLong());
-    tellPassword(master);
+    Minter.admit(master, password);
     try {
       Files.writeString(directory.resolve("password"), password);
     } catch (IOException e) {
@@ -388,15 +389,10 @@ final class ChaosRun implements AutoCloseable {
     }
   }
 
-  /** To a server that knows no user but the default one, or an older password. */
-  private void tellPassword(RedisServer server) {
-    server.command(
-        "ACL", "SETUSER", ChaosMinter.USER, "reset", "on", ">" + password, "~*", "&*", "+@all");
-  }
-
   private void startProcess() {
     Map<String, String> settings = new HashMap<>(SETTINGS);
     settings.put("SNOWFLAKE_CLOSE_ON_JVM_EXIT", Boolean.toString(random.nextBoolean()));
+    settings.put("SNOWFLAKE_ORDERING", random.nextBoolean() ? "total" : "per-thread");
     Minter minter =
         Minter.start(
             directory, all.size(), "redis://127.0.0.1:" + proxy.port(), IDS_PER_SECOND, settings);

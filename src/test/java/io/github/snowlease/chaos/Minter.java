@@ -1,20 +1,19 @@
 package io.github.snowlease.chaos;
 
+import io.github.snowlease.testing.FakeTime;
 import io.github.snowlease.testing.JavaProcess;
+import io.github.snowlease.testing.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 
 /** A {@link ChaosMinter}, seen from the one that torments it. */
 final class Minter implements AutoCloseable {
-  private static final Optional<Path> LIBFAKETIME = findLibFakeTime();
-
   final Path record;
   final JavaProcess process;
   private final Path clock;
@@ -29,27 +28,6 @@ final class Minter implements AutoCloseable {
     this.record = record;
     this.clock = clock;
     this.process = process;
-  }
-
-  /** Whether this machine can move the clock of a process. */
-  static boolean canStepClocks() {
-    return LIBFAKETIME.isPresent();
-  }
-
-  private static Optional<Path> findLibFakeTime() {
-    try (Stream<Path> places = Files.list(Path.of("/usr/lib"))) {
-      return places
-          .flatMap(place -> Stream.of(place, place.resolve("faketime")))
-          .map(place -> place.resolve("libfaketimeMT.so.1"))
-          .filter(Files::exists)
-          .findFirst()
-          .or(
-              () ->
-                  Optional.of(Path.of("/usr/lib/faketime/libfaketimeMT.so.1"))
-                      .filter(Files::exists));
-    } catch (IOException e) {
-      return Optional.empty();
-    }
   }
 
   static Minter start(
@@ -68,17 +46,15 @@ final class Minter implements AutoCloseable {
     System.getenv().keySet().stream()
         .filter(variable -> variable.startsWith("SNOWFLAKE_"))
         .forEach(variable -> builder.environment(variable, null));
-    settings.forEach(builder::environment);
-    LIBFAKETIME.ifPresent(
-        library ->
-            builder
-                .environment("LD_PRELOAD", library.toString())
-                .environment("FAKETIME_TIMESTAMP_FILE", clock.toString())
-                .environment("FAKETIME_CACHE_DURATION", "1")
-                .environment("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-                // Else each timed wait of the JVM, which is by the monotonic clock, ends at once.
-                .environment("FAKETIME_FORCE_MONOTONIC_FIX", "0"));
+    builder.environment(settings);
+    builder.environment(FakeTime.offAsSaidIn(clock));
     return new Minter(record, clock, builder.start());
+  }
+
+  /** Makes the user that minters connect as known to a server, or gives it another password. */
+  static void admit(RedisServer server, String password) {
+    server.command(
+        "ACL", "SETUSER", ChaosMinter.USER, "reset", "on", ">" + password, "~*", "&*", "+@all");
   }
 
   /** Steps its wall clock to this many seconds off; it notices within a second. */
@@ -90,7 +66,7 @@ final class Minter implements AutoCloseable {
     try {
       Path next = clock.resolveSibling(clock.getFileName() + ".next");
       Files.writeString(next, (secondsOff < 0 ? "" : "+") + secondsOff + "\n");
-      Files.move(next, clock, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+      Files.move(next, clock, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,15 +1,10 @@
 package io.github.snowlease.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.snowlease.testing.FakeTime;
 import io.github.snowlease.testing.JavaProcess;
-import io.github.snowlease.testing.RedisCluster;
 import io.github.snowlease.testing.RedisServer;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -220,73 +215,13 @@ class DoctorTest {
     }
   }
 
-  @Test
-  void finds_that_the_disk_cannot_be_written() throws IOException {
-    try (RedisServer full = RedisServer.launch("appendonly no", "save 3600 100000")) {
-      assertThat(CommandRun.of("init", "--store", full.uri()).code()).isZero();
-      // A folder in the place of the file fails a snapshot even for root.
-      String folder =
-          full.command("CONFIG", "GET", "dir").lines().skip(1).findFirst().orElseThrow();
-      Path blocked = Files.createDirectories(Path.of(folder, "dump.rdb", "x"));
-      full.command("BGSAVE");
-      await().until(() -> full.command("INFO", "persistence").contains("bgsave_status:err"));
-
-      CommandRun run = CommandRun.of("doctor", "--store", full.uri());
-
-      assertThat(run.code()).isEqualTo(1);
-      assertThat(run.line("FAIL connection")).contains("cannot save to disk", "free disk");
-      assertThat(run.out()).hasLineCount(1);
-      Files.delete(blocked);
-    }
-  }
-
-  @Test
-  void finds_that_data_is_being_loaded() throws InterruptedException {
-    try (RedisServer slow = RedisServer.launch("key-load-delay 500")) {
-      slow.command("EVAL", "for i = 1, 10000 do redis.call('SET', 'key' .. i, '') end", "0");
-      Thread restart = new Thread(slow::restart);
-      restart.start();
-      await()
-          .atMost(Duration.ofSeconds(20))
-          .pollInterval(Duration.ofMillis(50))
-          .untilAsserted(
-              () -> {
-                CommandRun run = CommandRun.of("doctor", "--store", slow.uri());
-                assertThat(run.out()).contains("FAIL").contains("loading its data");
-                assertThat(run.code()).isEqualTo(1);
-              });
-      restart.join();
-    }
-  }
-
-  @Test
-  void finds_a_cluster_by_any_of_its_nodes() {
-    try (RedisCluster cluster = RedisCluster.launch()) {
-      for (RedisServer node : cluster.nodes()) {
-        await()
-            .atMost(Duration.ofSeconds(20))
-            .untilAsserted(
-                () -> {
-                  CommandRun run = CommandRun.of("doctor", "--store", node.uri());
-                  assertThat(run.out()).doesNotContain("FAIL");
-                  assertThat(run.line("OK   role")).isNotEmpty();
-                });
-      }
-    }
-  }
-
   /** Redis's clock cannot be set, so it is this host's that is wrong: in a process of its own. */
   @Test
   void finds_that_the_clock_of_this_host_is_wrong() {
-    Path library = Path.of("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1");
-    assumeTrue(Files.exists(library), "libfaketime is not installed");
     try (JavaProcess doctor =
         JavaProcess.of(SnowleaseCommand.class)
             .arguments("doctor", "--store", redis.uri(), "--namespace", namespace)
-            .environment("LD_PRELOAD", library.toString())
-            .environment("FAKETIME", "-60s")
-            .environment("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-            .environment("FAKETIME_FORCE_MONOTONIC_FIX", "0")
+            .environment(FakeTime.off("-60s"))
             .start()) {
       String line = doctor.awaitLine("FAIL clock", Duration.ofSeconds(60));
       assertThat(line).contains("behind the store's", "set both by NTP");

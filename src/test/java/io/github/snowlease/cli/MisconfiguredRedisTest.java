@@ -2,7 +2,6 @@ package io.github.snowlease.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import ch.qos.logback.classic.Logger;
@@ -11,6 +10,7 @@ import ch.qos.logback.core.AppenderBase;
 import io.github.snowlease.Snowflake;
 import io.github.snowlease.SnowflakeException;
 import io.github.snowlease.testing.Certificates;
+import io.github.snowlease.testing.FakeTime;
 import io.github.snowlease.testing.JavaProcess;
 import io.github.snowlease.testing.RedisServer;
 import io.github.snowlease.testing.RespClient;
@@ -467,24 +467,11 @@ class MisconfiguredRedisTest {
   /** Redis's clock cannot be set, so it is that of another process, which starts and says so. */
   @Test
   void a_host_whose_clock_is_wrong_says_so_at_its_start() throws IOException {
-    Path library;
-    try (Stream<Path> places = Files.list(Path.of("/usr/lib"))) {
-      library =
-          places
-              .map(place -> place.resolve("faketime/libfaketime.so.1"))
-              .filter(Files::exists)
-              .findFirst()
-              .orElse(Path.of("none"));
-    }
-    assumeTrue(Files.exists(library), "libfaketime is not installed");
     healthy();
     try (JavaProcess service =
         JavaProcess.of(SnowleaseCommand.class)
             .arguments("next", "--store", redis.uri(), "--namespace", namespace)
-            .environment("LD_PRELOAD", library.toString())
-            .environment("FAKETIME", "+60s")
-            .environment("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-            .environment("FAKETIME_FORCE_MONOTONIC_FIX", "0")
+            .environment(FakeTime.off("+60s"))
             .start()) {
       String line = service.readLine(Duration.ofSeconds(60));
       assertOneLine(List.of(line), List.of("No lease yet", "clock", "maxClockSkew=5000ms"));

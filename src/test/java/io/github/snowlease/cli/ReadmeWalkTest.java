@@ -12,13 +12,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.DisplayNameGeneration;
 import org.junit.jupiter.api.DisplayNameGenerator;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Types what README tells a newcomer to type. */
+/** Types what README tells a newcomer to type, into a POSIX shell, which all tests need. */
 @DisplayNameGeneration(DisplayNameGenerator.ReplaceUnderscores.class)
-@DisabledOnOs(value = OS.WINDOWS, disabledReason = "README speaks to a shell of Unix")
 class ReadmeWalkTest {
   private static final Pattern BLOCK =
       Pattern.compile("## Look after it\n.*?```sh\n(.*?)```", Pattern.DOTALL);

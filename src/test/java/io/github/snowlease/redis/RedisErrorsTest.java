@@ -240,6 +240,15 @@ class RedisErrorsTest {
     }
   }
 
+  private static boolean isBusy(RedisServer redis) {
+    try {
+      redis.command("GET", "anything");
+      return false;
+    } catch (RespClient.RedisErrorException e) {
+      return e.getMessage().startsWith("BUSY");
+    }
+  }
+
   @Test
   void A_script_keeps_Redis_busy() throws Exception {
     try (RedisServer redis = RedisServer.launch("lua-time-limit 10")) {
@@ -255,7 +264,7 @@ class RedisErrorsTest {
                 }
               });
       script.start();
-      Thread.sleep(300);
+      await().until(() -> isBusy(redis));
 
       LeaseStoreException failure = fails(leasing::renew);
 

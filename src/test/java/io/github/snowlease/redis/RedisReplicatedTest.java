@@ -108,12 +108,9 @@ class RedisReplicatedTest extends LeaseStoreContract {
       Thread cut =
           new Thread(
               () -> {
-                try {
-                  Thread.sleep(400);
-                } catch (InterruptedException e) {
-                  return;
-                }
-                // While WAIT waits: the new connection has written nothing, so any replica will do.
+                await()
+                    .until(() -> master.command("INFO", "clients").contains("blocked_clients:1"));
+                // WAIT waits: the new connection has written nothing, so any replica will do.
                 master.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
                 replica.resume();
               });

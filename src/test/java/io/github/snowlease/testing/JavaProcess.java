@@ -266,6 +266,12 @@ public final class JavaProcess implements AutoCloseable {
       return this;
     }
 
+    /** Sets environment variables. */
+    public Builder environment(Map<String, String> variables) {
+      environment.putAll(variables);
+      return this;
+    }
+
     /** The arguments of {@code main}. */
     public Builder arguments(String... arguments) {
       this.arguments = List.of(arguments);
