@@ -15,11 +15,7 @@ import io.github.snowlease.redis.RedisLeaseStore;
 import io.github.snowlease.testing.JavaProcess;
 import io.github.snowlease.testing.RedisExtension;
 import io.github.snowlease.testing.RedisServer;
-import java.io.File;
 import java.io.IOException;
-import java.lang.ref.WeakReference;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -186,63 +182,16 @@ class JvmLifeTest {
   }
 
   @Test
-  void the_class_loader_can_be_collected_after_close() throws Exception {
-    WeakReference<ClassLoader> loader = deployAndUndeploy(Leases.create(redis, 30));
-    // A JDK remembers the last type for which a record's equals() was linked (JDK-8078641): of a
-    // redeploy, it is the next one's.
-    deployAndUndeploy(Leases.create(redis, 30));
-
-    long begin = System.nanoTime();
-    awaitTrue(
-        "the end of the class loader",
-        Duration.ofSeconds(30),
-        () -> {
-          System.gc();
-          TimeUnit.MILLISECONDS.sleep(100);
-          return loader.get() == null;
-        });
-    Figures.say("the class loader was collected %.1f s after close()", secondsSince(begin));
-  }
-
-  /** As an application server does: the application's loader knows nothing of the server's. */
-  private static WeakReference<ClassLoader> deployAndUndeploy(Leases leases) throws Exception {
-    List<URL> urls = new ArrayList<>();
-    for (String path : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
-      urls.add(Path.of(path).toUri().toURL());
+  void the_class_loader_can_be_collected_after_close() {
+    Leases leases = Leases.create(redis, 30);
+    try (JavaProcess server =
+        JavaProcess.of(ApplicationServer.class)
+            .arguments(leases.uri(), leases.namespace())
+            .jvmOptions("-Dio.lettuce.core.epoll=true")
+            .start()) {
+      String said = server.awaitLine("collected ", Duration.ofMinutes(2));
+      Figures.say("the class loader was collected %s ms after close()", said.split(" ", -1)[1]);
     }
-    AtomicReference<WeakReference<ClassLoader>> loader = new AtomicReference<>();
-    AtomicReference<Throwable> thrown = new AtomicReference<>();
-    Thread application =
-        new Thread(
-            () -> {
-              try (URLClassLoader own =
-                  new URLClassLoader(
-                      urls.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
-                Thread.currentThread().setContextClassLoader(own);
-                loader.set(new WeakReference<>(own));
-                use(own, leases);
-              } catch (Throwable t) {
-                thrown.set(t);
-              }
-            },
-            "application");
-    application.start();
-    application.join();
-    assertThat(thrown).hasValue(null);
-    return loader.get();
-  }
-
-  private static void use(ClassLoader loader, Leases leases) throws ReflectiveOperationException {
-    Class<?> type = loader.loadClass(Snowflake.class.getName());
-    assertThat(type).isNotEqualTo(Snowflake.class);
-    Object builder = type.getMethod("builder").invoke(null);
-    Class<?> builderType = builder.getClass();
-    builderType.getMethod("store", String.class).invoke(builder, leases.uri());
-    builderType.getMethod("namespace", String.class).invoke(builder, leases.namespace());
-    builderType.getMethod("closeOnJvmExit", boolean.class).invoke(builder, true);
-    Object ids = builderType.getMethod("start").invoke(builder);
-    type.getMethod("nextId").invoke(ids);
-    type.getMethod("close").invoke(ids);
   }
 
   // ---- What it outlives
