@@ -76,7 +76,8 @@ public final class StripedStress {
   }
 
   @JCStressTest
-  @Description("nextId from a block of slot A ∥ seal slot A, open slot B, the clock goes on, nextId")
+  @Description(
+      "nextId from a block of slot A ∥ seal slot A, open slot B, the clock goes on, nextId")
   @Outcome(
       id = {"A5.2, B6.0"},
       expect = ACCEPTABLE,

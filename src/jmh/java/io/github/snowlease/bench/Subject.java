@@ -115,7 +115,10 @@ public enum Subject {
   UUID_V4("UUID.randomUUID", bits -> () -> fold(UUID.randomUUID()), null, "128 bits, no order"),
 
   CLOCK_AND_CAS(
-      "clock and compare-and-set", bits -> clockAndCompareAndSet(new AtomicLong()), null, "yardstick"),
+      "clock and compare-and-set",
+      bits -> clockAndCompareAndSet(new AtomicLong()),
+      null,
+      "yardstick"),
   ATOMIC_LONG("AtomicLong", bits -> new AtomicLong()::incrementAndGet, null, "yardstick"),
   NANO_TIME("System.nanoTime", bits -> System::nanoTime, null, "yardstick"),
   MILLI_TIME("currentTimeMillis", bits -> System::currentTimeMillis, null, "yardstick");
@@ -184,7 +187,8 @@ public enum Subject {
   }
 
   /** The leased facade, as an application has it. */
-  static Snowflake openSnowlease(int timestampBits, int slotBits, int sequenceBits, Ordering ordering) {
+  static Snowflake openSnowlease(
+      int timestampBits, int slotBits, int sequenceBits, Ordering ordering) {
     BitLayout layout =
         new BitLayout(
             Instant.ofEpochMilli(Epochs.Y2024),
