@@ -14,6 +14,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import java.util.stream.LongStream;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -360,6 +362,27 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
    */
   public void nextIds(long[] ids) {
     this.ids.nextIds(ids);
+  }
+
+  /**
+   * Ids as a stream, strictly increasing: minted while it is read, in batches of 1,024 at most,
+   * each when its first id is asked for. Whoever stops early leaves the rest of a batch unused. An
+   * id that another call returns while a batch is read is greater than all of that batch; with
+   * {@link Ordering#PER_THREAD}, if it is a call of the thread that reads.
+   *
+   * <p>The stream is sequential, and like any stream it is read by one thread and once; {@link
+   * LongStream#iterator()} makes an iterator of it. Reading waits and throws as {@link #nextIds}
+   * does.
+   *
+   * @param count how many, {@code >= 0}
+   * @return the stream, which mints nothing before it is read
+   * @throws IllegalArgumentException if count is negative
+   */
+  public LongStream ids(long count) {
+    if (count < 0) {
+      throw new IllegalArgumentException("count must not be negative: count=" + count);
+    }
+    return StreamSupport.longStream(new IdSpliterator(ids, count), false);
   }
 
   /**

@@ -102,11 +102,12 @@ class StripedGenerator implements IdSource {
   }
 
   @Override
-  public void nextIds(long[] ids) {
-    generator.nextIds(ids);
+  public WordBlock reserve(int most) {
+    WordBlock reserved = generator.reserve(most);
     int stripe = stripeOfThread();
-    // Always a new one, so that no thread which reserved before the batch did finds its block back.
+    // Always a new one, so that no thread which reserved before this one did finds its block back.
     blocks.setRelease(stripe, Block.none(blocks.getAcquire(stripe).size));
+    return reserved;
   }
 
   /** See the class; a method so that tests can leave a check out, and must then fail. */

@@ -9,9 +9,13 @@ record WordBlock(LeaseWindow window, long firstWord, long lastWord) {
     return (int) (lastWord - firstWord) + 1;
   }
 
-  /** Words of one tick differ in the sequence alone, which is the low end of the id. */
+  /** The ids that follow are the next greater ones: the sequence is the low end of an id. */
+  long firstId() {
+    return window.idOf(firstWord);
+  }
+
   void copyTo(long[] ids, int from) {
-    long id = window.idOf(firstWord);
+    long id = firstId();
     for (int i = from, end = from + length(); i < end; i++) {
       ids[i] = id++;
     }

@@ -228,8 +228,8 @@ class StripedGeneratorTest {
                 f ->
                     new StripedGenerator(f.shared, f.clock, LAYOUT) {
                       @Override
-                      public void nextIds(long[] batch) {
-                        f.shared.nextIds(batch);
+                      public WordBlock reserve(int most) {
+                        return f.shared.reserve(most);
                       }
                     }))
         .contains("per thread");

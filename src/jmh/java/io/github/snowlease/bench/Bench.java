@@ -9,6 +9,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
@@ -23,34 +26,44 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * of them and ratios hold.
  */
 public final class Bench {
-  private static final List<String> JVM = List.of("-Xms256m", "-Xmx256m", "-Duser.timezone=UTC");
+  private static final List<String> JVM =
+      List.of(
+          "-Xms256m",
+          "-Xmx256m",
+          "-Duser.timezone=UTC",
+          // Some peers leave threads that are no daemons, for which JMH would wait half a minute.
+          "-Djmh.shutdownTimeout=0",
+          "-Djmh.shutdownTimeout.step=1");
 
   /** How long a run takes. */
+  @SuppressWarnings("ImmutableEnumChecker") // its predicates keep no state
   private enum Mode {
-    /** About four minutes on an idle machine. */
-    SHORT(3, 1, 400, 3, 100, 400),
+    /** About three minutes on an idle machine. */
+    SHORT(3, Subject::isContender, 1, 3, 100, 300),
     /** About forty. */
-    FULL(5, 5, 1_000, 5, 500, 2_000);
+    FULL(5, subject -> !subject.showsALimit(), 5, 5, 500, 2_000);
 
-    /** Rounds of what JMH measures: a fork's luck differs, most of all with several threads. */
+    /** Rounds of single ids: a fork's luck differs, most of all with several threads. */
     final int rounds;
 
-    final int loadRounds;
-    final int warmupMillis;
+    /** Who is measured in the rounds after the first. */
+    final Predicate<Subject> repeated;
+
+    final int otherRounds;
     final int iterations;
     final int iterationMillis;
     final int sceneMillis;
 
     Mode(
         int rounds,
-        int loadRounds,
-        int warmupMillis,
+        Predicate<Subject> repeated,
+        int otherRounds,
         int iterations,
         int iterationMillis,
         int sceneMillis) {
       this.rounds = rounds;
-      this.loadRounds = loadRounds;
-      this.warmupMillis = warmupMillis;
+      this.repeated = repeated;
+      this.otherRounds = otherRounds;
       this.iterations = iterations;
       this.iterationMillis = iterationMillis;
       this.sceneMillis = sceneMillis;
@@ -59,6 +72,7 @@ public final class Bench {
 
   private final Mode mode;
   private final Results results = new Results();
+  private final long start = System.nanoTime();
 
   private Bench(Mode mode) {
     this.mode = mode;
@@ -81,22 +95,16 @@ public final class Bench {
 
   private void run() throws RunnerException, IOException, InterruptedException {
     for (int round = 1; round <= mode.rounds; round++) {
+      List<Subject> subjects = subjectsOf(round);
       for (int threads : new int[] {1, 2, 8}) {
         say(round, "ids with " + threads + " threads");
-        for (Subject subject : Subject.values()) {
-          boolean another = round == 1 || !subject.showsALimit();
-          if (another && (threads == 1 || !subject.isYardstick())) {
-            jmh(subject, "nextId", "subject", subject.name(), threads, "wide." + threads);
-          }
-        }
+        ids(threads, subjects);
       }
-      say(round, "batches");
-      for (String length : new String[] {"16", "256", "1024"}) {
-        jmh(Subject.SNOWLEASE, "nextIds", "length", length, 1, "batch." + length);
-      }
-      if (round > mode.loadRounds) {
+      if (round > mode.otherRounds) {
         continue;
       }
+      say(round, "batches and streams");
+      batches();
       say(round, "saturation, latency, clocks");
       for (Subject subject : Subject.values()) {
         if (!subject.isYardstick()) {
@@ -107,27 +115,57 @@ public final class Bench {
   }
 
   private void say(int round, String scene) {
-    System.out.println("round " + round + " of " + mode.rounds + ": " + scene);
+    long seconds = (System.nanoTime() - start) / 1_000_000_000;
+    System.out.println(seconds + " s: round " + round + " of " + mode.rounds + ": " + scene);
   }
 
-  private void jmh(
-      Subject subject, String method, String parameter, String value, int threads, String figure)
-      throws RunnerException {
+  private List<Subject> subjectsOf(int round) {
+    return Stream.of(Subject.values())
+        .filter(subject -> round == 1 || mode.repeated.test(subject))
+        .toList();
+  }
+
+  private void ids(int threads, List<Subject> subjects) throws RunnerException {
     ChainedOptionsBuilder options =
-        new OptionsBuilder()
-            .include(IdBenchmark.class.getName() + "." + method + "$")
-            .param(parameter, value)
+        options("nextId")
             .threads(threads)
-            .forks(1)
-            .jvmArgs(JVM.toArray(String[]::new))
-            .warmupIterations(2)
-            .warmupTime(TimeValue.milliseconds(mode.warmupMillis / 2))
-            .measurementIterations(mode.iterations)
-            .measurementTime(TimeValue.milliseconds(mode.iterationMillis))
-            .shouldFailOnError(true)
-            .verbosity(VerboseMode.SILENT);
-    results.add(
-        subject, figure, new Runner(options.build()).runSingle().getPrimaryResult().getScore());
+            // The more threads, the less of the cores the compiler gets.
+            .warmupIterations(threads > 2 ? 6 : 2)
+            .param(
+                "subject",
+                subjects.stream()
+                    .filter(subject -> threads == 1 || !subject.isYardstick())
+                    .map(Subject::name)
+                    .toArray(String[]::new));
+    for (RunResult result : new Runner(options.build()).run()) {
+      results.add(
+          Subject.valueOf(result.getParams().getParam("subject")),
+          "wide." + threads,
+          result.getPrimaryResult().getScore());
+    }
+  }
+
+  private void batches() throws RunnerException {
+    for (String method : List.of("nextIds", "stream")) {
+      for (RunResult result : new Runner(options(method).warmupIterations(15).build()).run()) {
+        results.add(
+            Subject.SNOWLEASE,
+            method + "." + result.getParams().getParam("length"),
+            result.getPrimaryResult().getScore());
+      }
+    }
+  }
+
+  private ChainedOptionsBuilder options(String method) {
+    return new OptionsBuilder()
+        .include(IdBenchmark.class.getName() + "." + method + "$")
+        .forks(1)
+        .jvmArgs(JVM.toArray(String[]::new))
+        .warmupTime(TimeValue.milliseconds(mode.iterationMillis))
+        .measurementIterations(mode.iterations)
+        .measurementTime(TimeValue.milliseconds(mode.iterationMillis))
+        .shouldFailOnError(true)
+        .verbosity(VerboseMode.SILENT);
   }
 
   private void load(Subject subject) throws IOException, InterruptedException {

@@ -18,6 +18,7 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class IdBenchmark {
+  private static final long WARMUP_NANOS = 200_000_000;
 
   /** One generator, shared by all threads. */
   @State(Scope.Benchmark)
@@ -25,13 +26,26 @@ public class IdBenchmark {
     @Param public Subject subject;
     LongSupplier ids;
 
+    /** Of the ids before the measurement: so that none of them is optimized away. */
+    long sink;
+
+    /**
+     * One thread mints alone first: with as many threads at work as there are cores, or more, the
+     * compiler gets no core, and a short measurement would be one of code that is yet to come.
+     */
     @Setup
     public void open() {
       ids = subject.open(Subject.WIDE);
+      long end = System.nanoTime() + WARMUP_NANOS;
+      do {
+        for (int i = 0; i < 1_000; i++) {
+          sink += ids.getAsLong();
+        }
+      } while (System.nanoTime() - end < 0);
     }
   }
 
-  /** Ids in pieces under one compare-and-set; of snowlease only. */
+  /** Many ids under one compare-and-set; of snowlease only. */
   @State(Scope.Benchmark)
   public static class Batch {
     @Param({"16", "256", "1024"})
@@ -62,5 +76,10 @@ public class IdBenchmark {
   public long[] nextIds(Batch batch) {
     batch.snowflake.nextIds(batch.ids);
     return batch.ids;
+  }
+
+  @Benchmark
+  public long stream(Batch batch) {
+    return batch.snowflake.ids(batch.length).sum();
   }
 }

@@ -124,7 +124,7 @@ public final class Load {
     for (int threads : new int[] {1, 8}) {
       long cpu = process.getProcessCpuTime();
       long start = System.nanoTime();
-      List<Worker> workers = mint(threads, Math.max(1_000, sceneMillis), false);
+      List<Worker> workers = mint(threads, Math.max(800, sceneMillis), false);
       double nanos = System.nanoTime() - start;
       report("saturated.cores." + threads, (process.getProcessCpuTime() - cpu) / nanos);
       long count = workers.stream().mapToLong(worker -> worker.count).sum();
@@ -140,7 +140,7 @@ public final class Load {
   private void saturatedAndTimed() throws InterruptedException {
     for (int threads : new int[] {2, 8}) {
       Histogram nanos = new Histogram(3);
-      for (Worker worker : mint(threads, Math.max(1_000, sceneMillis), true)) {
+      for (Worker worker : mint(threads, Math.max(500, sceneMillis), true)) {
         nanos.add(worker.nanos);
       }
       report("saturated.p50." + threads, nanos.getValueAtPercentile(50));

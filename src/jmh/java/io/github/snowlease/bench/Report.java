@@ -68,19 +68,21 @@ final class Report {
       row.add(subject.note);
       rows.add(row);
       if (subject == Subject.SNOWLEASE) {
-        for (int length : new int[] {16, 256, 1024}) {
-          rows.add(batch(results, length));
+        for (String method : List.of("nextIds", "stream")) {
+          for (int length : new int[] {16, 256, 1024}) {
+            rows.add(batch(results, method, length));
+          }
         }
       }
     }
     return layOut(rows);
   }
 
-  private static List<String> batch(Results results, int length) {
+  private static List<String> batch(Results results, String method, int length) {
     Column column =
-        new Column("", "batch." + length, batches -> 1e3 / (batches * length), 2, false);
+        new Column("", method + "." + length, batches -> 1e3 / (batches * length), 2, false);
     List<String> row = new ArrayList<>();
-    row.add("snowlease, batches of " + length);
+    row.add("snowlease, " + (method.equals("nextIds") ? "batches" : "streams") + " of " + length);
     row.add(column.cell(results, Subject.SNOWLEASE));
     while (row.size() < COLUMNS.size() + 2) {
       row.add("");

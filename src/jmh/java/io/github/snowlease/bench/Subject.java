@@ -164,6 +164,11 @@ public enum Subject {
     return note.equals("yardstick");
   }
 
+  /** Whether the targets are about it: ourselves, Agrona, the yardsticks. */
+  boolean isContender() {
+    return isYardstick() || this == SNOWLEASE || this == SNOWLEASE_PER_THREAD || this == AGRONA;
+  }
+
   /** Whether the wide scenes measure a limit of the subject's, so that one round tells all. */
   boolean showsALimit() {
     return switch (this) {
