@@ -40,6 +40,7 @@ public record LeaseTerms(
           "namespace must match [A-Za-z0-9._:-]+ with at most one non-empty {...}: namespace="
               + namespace);
     }
+    // With that, a window holds at least five ticks of any layout: one is a second at most.
     if (leaseTtl < 10_000 || leaseTtl % 1_000 != 0) {
       throw new IllegalArgumentException(
           "leaseTtl must be whole seconds and >= 10s: leaseTtl=" + leaseTtl + "ms");

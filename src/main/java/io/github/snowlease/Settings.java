@@ -139,13 +139,6 @@ final class Settings {
               + "ms "
               + leaseTtl.show(Setting.LEASE_TTL));
     }
-    if (layout.tickMillis() > terms.window() / 5) {
-      throw new IllegalArgumentException(
-          "the tick of a layout must be <= a fifth of leaseTtl - 5s: "
-              + layoutSetting.show(Setting.LAYOUT)
-              + " "
-              + leaseTtl.show(Setting.LEASE_TTL));
-    }
 
     Sourced<Duration> acquire = readDuration(Setting.ACQUIRE_TIMEOUT);
     long needed = terms.quarantine() + 5_000;

@@ -1,6 +1,7 @@
 package io.github.snowlease.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.github.snowlease.LeaseStore;
@@ -8,6 +9,7 @@ import io.github.snowlease.LeaseStore.Granted;
 import io.github.snowlease.LeaseStore.Renewed;
 import io.github.snowlease.LeaseStoreContract;
 import io.github.snowlease.LeaseStoreException;
+import io.github.snowlease.LeaseStoreException.Reason;
 import io.github.snowlease.LeaseTerms;
 import io.github.snowlease.testing.RedisCluster;
 import io.github.snowlease.testing.RedisServer;
@@ -25,7 +27,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The laws, on a cluster that the store found out about by itself. */
+/** The laws, on a cluster that the store found out about by itself, with a replica each. */
 class RedisClusterTest extends LeaseStoreContract {
   private static RedisCluster cluster;
   private static LeaseStore store;
@@ -33,7 +35,7 @@ class RedisClusterTest extends LeaseStoreContract {
 
   @BeforeAll
   static void start() {
-    cluster = RedisCluster.launch();
+    cluster = RedisCluster.launchWithReplicas();
     store = RedisLeaseStore.builder().uri(cluster.seed().uri()).build();
     // A cold client learns of three nodes.
     await()
@@ -66,6 +68,39 @@ class RedisClusterTest extends LeaseStoreContract {
     }
   }
 
+  @Override
+  protected int minReplicas() {
+    return 1;
+  }
+
+  @Test
+  void A_grant_is_on_the_replica_of_its_node_when_it_is_told_and_none_without_it() {
+    LeaseTerms terms = Leasing.terms(1, 1_000);
+    String ledger = terms.keyPrefix() + ":ledger";
+    RedisServer replica = cluster.replicaOf(cluster.nodeOf(ledger));
+    Leasing leasing = new Leasing(store, terms);
+
+    Granted grant = (Granted) leasing.claim();
+
+    try (RespClient reader = replica.connect()) {
+      reader.call("READONLY");
+      assertThat((String) reader.call("HGET", ledger, "3:7")).startsWith(grant.until() + "|");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    replica.pause();
+    try {
+      // On a busy machine even the short count may come too late.
+      await()
+          .until(
+              () -> catchThrowableOfType(LeaseStoreException.class, leasing::renew),
+              failure -> failure.reason() == Reason.TOO_FEW_REPLICAS);
+    } finally {
+      replica.resume();
+    }
+    await().ignoreExceptions().until(() -> leasing.renew() instanceof Renewed);
+  }
+
   @Test
   void Namespaces_are_spread_over_the_nodes_and_each_is_on_one() {
     Set<RedisServer> used = new HashSet<>();
@@ -95,9 +130,7 @@ class RedisClusterTest extends LeaseStoreContract {
 
     // Half of the keys have moved: Redis can serve neither here nor there.
     migrate(from, to, ledger);
-    LeaseStoreException halfway =
-        org.assertj.core.api.Assertions.catchThrowableOfType(
-            LeaseStoreException.class, leasing::renew);
+    LeaseStoreException halfway = catchThrowableOfType(LeaseStoreException.class, leasing::renew);
     assertThat(halfway).hasMessageContaining("TRYAGAIN");
     assertThat(halfway.needsOperator()).isFalse();
 

@@ -17,6 +17,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayNameGeneration;
@@ -35,14 +37,13 @@ class RedisTlsTest {
   private static Server elsewhere;
 
   private record Server(RedisServer redis, int tlsPort) {
-    static Server launch(String certificate, boolean demandsClientCertificate) {
+    static Server launch(
+        String certificate, boolean demandsClientCertificate, String... moreLines) {
       int port = RedisServer.freePort();
-      return new Server(
-          RedisServer.launchProcess(
-              files
-                  .configLines(port, certificate, demandsClientCertificate)
-                  .toArray(new String[0])),
-          port);
+      List<String> lines =
+          new ArrayList<>(files.configLines(port, certificate, demandsClientCertificate));
+      lines.addAll(List.of(moreLines));
+      return new Server(RedisServer.launchProcess(lines.toArray(new String[0])), port);
     }
 
     String uri() {
@@ -136,6 +137,24 @@ class RedisTlsTest {
         trusting("ca.pem", strict.uri())
             .clientCertificate(files.file("stranger.pem"), files.file("stranger.key")),
         "TLS failed");
+  }
+
+  @Test
+  void A_Sentinel_is_asked_by_TLS_too_and_so_is_the_master_that_it_names() {
+    Server sentinel =
+        Server.launch(
+            "server",
+            false,
+            "tls-replication yes",
+            "sentinel monitor leases 127.0.0.1 " + open.tlsPort + " 1");
+    String uri = "rediss-sentinel://127.0.0.1:" + sentinel.tlsPort + "#leases";
+    try (LeaseStore store = trusting("ca.pem", uri).build()) {
+      assertThat(claimPatiently(store)).isInstanceOf(Granted.class);
+      assertThat(store).hasToString("RedisLeaseStore[Redis at " + uri + "]");
+      assertRefused(RedisLeaseStore.builder().uri(uri), "not trusted", uri);
+    } finally {
+      sentinel.redis.close();
+    }
   }
 
   @Test

@@ -86,7 +86,8 @@ public final class RedisCluster implements AutoCloseable {
     return replica;
   }
 
-  private RedisServer replicaOf(RedisServer master) {
+  /** The replica that a master was started with. */
+  public RedisServer replicaOf(RedisServer master) {
     return nodes.get((nodes.indexOf(master) + MASTERS) % nodes.size());
   }
 
@@ -141,9 +142,9 @@ public final class RedisCluster implements AutoCloseable {
     throw new AssertionError("no node has slot " + slot);
   }
 
-  /** Another node. */
+  /** Another master. */
   public RedisServer anotherThan(RedisServer node) {
-    return nodes.stream().filter(other -> other != node).findFirst().orElseThrow();
+    return nodes.stream().limit(MASTERS).filter(other -> other != node).findFirst().orElseThrow();
   }
 
   /** What a node is called in the cluster. */
