@@ -306,6 +306,20 @@ final class RedisErrors {
         && String.valueOf(failure.getMessage()).contains("epoll");
   }
 
+  /**
+   * Whether a connection was refused so fast that Lettuce had not yet looked for the handler that
+   * would have told why. What it throws then can be known by its text only; another attempt tells.
+   */
+  static boolean hidesItsCause(Throwable failure) {
+    for (Throwable t = failure; t != null; t = t.getCause()) {
+      if (t instanceof IllegalStateException
+          && String.valueOf(t.getMessage()).contains("RedisHandshakeHandler not registered")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private static LeaseStoreException tls(Throwable failure, String where) {
     if (failure.getClass().getSimpleName().equals("NotSslRecordException")) {
       return new LeaseStoreException(
