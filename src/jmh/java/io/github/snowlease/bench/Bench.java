@@ -38,7 +38,7 @@ public final class Bench {
   /** How long a run takes. */
   @SuppressWarnings("ImmutableEnumChecker") // its predicates keep no state
   private enum Mode {
-    /** About three minutes on an idle machine. */
+    /** Three to four minutes on an idle machine. */
     SHORT(3, Subject::isContender, 1, 3, 100, 300),
     /** About forty. */
     FULL(5, subject -> !subject.showsALimit(), 5, 5, 500, 2_000);
