@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** Ids for a stream: minted in batches, each when its first id is read. Not thread-safe. */
 final class IdSpliterator implements Spliterator.OfLong {
   /** Enough to make the compare-and-set cheap, and what is dropped if reading stops early. */
-  static final int BATCH = 1_024;
+  private static final int BATCH = 1_024;
 
   private final IdSource source;
   private long unminted;
@@ -32,10 +32,12 @@ final class IdSpliterator implements Spliterator.OfLong {
   @Override
   public void forEachRemaining(LongConsumer action) {
     while (hasNext()) {
+      // Local, so that they stay in registers: this loop is most of what an id costs. And the
+      // action may read on: from the next block, as this one is taken as a whole.
       long id = next;
+      long blockEnd = end;
       next = end;
-      // Local, so that it stays in a register: this loop is most of what an id costs.
-      for (; id < end; id++) {
+      for (; id < blockEnd; id++) {
         action.accept(id);
       }
     }

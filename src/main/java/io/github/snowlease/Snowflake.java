@@ -370,9 +370,9 @@ public final class Snowflake implements LongSupplier, AutoCloseable {
    * id that another call returns while a batch is read is greater than all of that batch; with
    * {@link Ordering#PER_THREAD}, if it is a call of the thread that reads.
    *
-   * <p>The stream is sequential, and like any stream it is read by one thread and once; {@link
-   * LongStream#iterator()} makes an iterator of it. Reading waits and throws as {@link #nextIds}
-   * does.
+   * <p>The stream is sequential, and like any stream it is read once; {@link LongStream#iterator()}
+   * makes an iterator of it, which threads must not share: they could get the same ids. Reading
+   * waits and throws as {@link #nextIds} does.
    *
    * @param count how many, {@code >= 0}
    * @return the stream, which mints nothing before it is read

@@ -137,6 +137,18 @@ class IdSpliteratorTest {
   }
 
   @Test
+  void gives_no_id_twice_to_a_reader_that_reads_on_while_it_reads() {
+    IdSpliterator ids = new IdSpliterator(generator, 3_000);
+    List<Long> got = new ArrayList<>();
+    ids.forEachRemaining(
+        (long id) -> {
+          got.add(id);
+          ids.tryAdvance((long another) -> got.add(another));
+        });
+    assertThat(got).hasSize(3_000).doesNotHaveDuplicates();
+  }
+
+  @Test
   void is_sorted_and_of_a_known_size_and_does_not_split() {
     IdSpliterator ids = new IdSpliterator(generator, 3_000);
     assertThat(ids.getExactSizeIfKnown()).isEqualTo(3_000);
