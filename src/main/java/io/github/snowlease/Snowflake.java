@@ -42,7 +42,8 @@ import org.slf4j.LoggerFactory;
  * <p><b>Checkpoints.</b> If the application brings {@code org.crac}, the slot is handed back before
  * a checkpoint of the process, and a slot is leased anew after; in between there is no lease.
  *
- * <p>Thread-safe. {@link #nextId()} takes no lock and allocates nothing.
+ * <p>Thread-safe. {@link #nextId()} takes no lock and allocates nothing; with {@link
+ * Ordering#PER_THREAD}, some bytes for each block that it reserves.
  */
 public final class Snowflake implements LongSupplier, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Snowflake.class);

@@ -98,10 +98,9 @@ public final class Costs {
               .heartbeatInterval(Duration.ofMillis(100))
               .start());
     }
-    // The commands of the starts have come by then; the second wait is the span that is measured.
-    Thread.sleep(500);
+    Thread.sleep(500); // what the starts still ask for, their warnings, is not to be counted
     redis.command("CONFIG", "RESETSTAT");
-    Thread.sleep(3_000);
+    Thread.sleep(3_000); // the span that is measured
     System.out.println("commands of renewals, ten holders every 100 ms for 3 s:");
     printCommands();
     open.forEach(Snowflake::close);

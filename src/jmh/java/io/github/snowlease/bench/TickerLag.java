@@ -18,7 +18,7 @@ public final class TickerLag {
 
   private TickerLag() {}
 
-  /** Prints a line for the idle machine, and for one with some threads more than it has cores. */
+  /** Prints a line for the idle machine, and for some numbers of other busy threads. */
   public static void main(String[] args) throws InterruptedException {
     int cores = Runtime.getRuntime().availableProcessors();
     for (int others : new int[] {0, cores - 1, 2 * cores, 4 * cores}) {

@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 final class OnDemandLink implements Link {
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /** So many times at most is asked why the server refuses. */
+  private static final int ATTEMPTS = 3;
+
   /** Where connections come from. */
   interface Source {
     /** Connects, and checks that the server can do this job. */
@@ -110,8 +113,7 @@ final class OnDemandLink implements Link {
                   patience.toMillis(),
                   TimeUnit.MILLISECONDS);
       fresh.whenComplete((peer, failure) -> deadline.cancel(false));
-      source
-          .open()
+      ask(ATTEMPTS)
           .whenComplete(
               (peer, failure) -> {
                 if (failure != null) {
@@ -126,6 +128,22 @@ final class OnDemandLink implements Link {
     } catch (RuntimeException e) {
       fresh.completeExceptionally(e);
     }
+  }
+
+  /** Not by exceptionallyCompose(), which Lettuce's futures leave to one that never completes. */
+  private CompletionStage<Peer> ask(int attempts) {
+    return source
+        .open()
+        .handle(
+            (peer, failure) -> {
+              if (failure == null) {
+                return CompletableFuture.completedStage(peer);
+              }
+              return attempts > 1 && RedisErrors.hidesItsCause(failure)
+                  ? ask(attempts - 1)
+                  : CompletableFuture.<Peer>failedStage(failure);
+            })
+        .thenCompose(stage -> stage);
   }
 
   @Override

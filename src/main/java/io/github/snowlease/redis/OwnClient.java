@@ -6,7 +6,6 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.StringCodec;
@@ -32,9 +31,6 @@ import org.jspecify.annotations.Nullable;
 final class OwnClient implements OnDemandLink.Source {
   /** Three times this is the longest that close() takes. */
   private static final long SHUTDOWN_MILLIS = 300;
-
-  /** So many times at most is asked why the server refuses. */
-  private static final int ATTEMPTS = 3;
 
   private static final AtomicInteger THREADS = new AtomicInteger();
 
@@ -105,24 +101,9 @@ final class OwnClient implements OnDemandLink.Source {
     if (known != null) {
       return ClusterPeer.open(known);
     }
-    return connect(ATTEMPTS)
-        .thenCompose(connection -> check(new Peer(connection.async(), connection)));
-  }
-
-  private CompletionStage<StatefulRedisConnection<String, String>> connect(int attempts) {
-    // Not exceptionallyCompose(), which Lettuce's future does not delegate and so never completes.
     return client
         .connectAsync(StringCodec.UTF8, uri)
-        .handle(
-            (connection, failure) -> {
-              if (failure == null) {
-                return CompletableFuture.completedStage(connection);
-              }
-              return attempts > 1 && RedisErrors.hidesItsCause(failure)
-                  ? connect(attempts - 1)
-                  : CompletableFuture.<StatefulRedisConnection<String, String>>failedStage(failure);
-            })
-        .thenCompose(stage -> stage);
+        .thenCompose(connection -> check(new Peer(connection.async(), connection)));
   }
 
   /** Takes the connection if the server fits; goes on to the cluster if it is a node of one. */
