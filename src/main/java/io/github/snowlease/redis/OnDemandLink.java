@@ -5,6 +5,7 @@ import io.github.snowlease.LeaseStoreException.Reason;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
@@ -140,9 +141,23 @@ final class OnDemandLink implements Link {
                 return CompletableFuture.completedStage(peer);
               }
               return attempts > 1 && RedisErrors.hidesItsCause(failure)
-                  ? ask(attempts - 1)
+                  ? askLater(attempts - 1)
                   : CompletableFuture.<Peer>failedStage(failure);
             })
+        .thenCompose(stage -> stage);
+  }
+
+  /** At the pace of all attempts. */
+  private CompletionStage<Peer> askLater(int attempts) {
+    Executor later = CompletableFuture.delayedExecutor(PAUSE_NANOS, TimeUnit.NANOSECONDS, timer());
+    return CompletableFuture.supplyAsync(
+            () -> {
+              synchronized (this) {
+                attemptStarted = System.nanoTime();
+              }
+              return ask(attempts);
+            },
+            later)
         .thenCompose(stage -> stage);
   }
 
